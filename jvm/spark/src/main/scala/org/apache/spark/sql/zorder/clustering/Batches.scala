@@ -7,9 +7,10 @@ import org.apache.spark.sql.zorder.expr.layout.LayoutRef
 import org.apache.spark.sql.zorder.clustering.forecast.Forecast
 import org.apache.spark.sql.zorder.clustering.inspect.Inspection
 import org.apache.spark.sql.zorder.clustering.plan.{FileCount, GrowthPlan, PlacedPartition}
-import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunMetrics, RunReport, RunStatus}
+import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunReport, RunStatus}
 import org.apache.spark.sql.zorder.clustering.request.RunContext
 import org.apache.spark.sql.zorder.clustering.rewrite.RewritePlan
+import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
@@ -212,7 +213,7 @@ private[clustering] object StepsUnderway {
       growth,
       whole.input,
       whole.forecast,
-      whole.layout)
+      whole.report.layoutChosen)
 }
 
 /**
@@ -255,34 +256,21 @@ final private[clustering] case class BatchResult(report: RunReport, batch: Batch
 
 private[clustering] object BatchResult {
 
-  /** The result of a batch that has written nothing. */
-  def of(
-      context: RunContext,
-      status: RunStatus,
-      reason: String,
-      metrics: RunMetrics,
-      layout: String = "",
-      forecast: Option[Forecast] = None,
-      batch: Batch = Batch()): BatchResult =
-    BatchResult(
-      RunReport(
-        context.table.root.toString,
-        status,
-        reason,
-        context.progress.runId,
-        layout,
-        metrics,
-        forecast.map(_.report)),
-      batch)
+  /** The result of a batch that leaves all files alone. */
+  def nothingToDo(report: RunReport, reason: String, batch: Batch = Batch()): BatchResult = {
+    val metrics = report.metrics.copy(filesSkipped = report.metrics.filesConsidered)
+    BatchResult(report.copy(status = RunStatus.NothingToDo, reason = reason, metrics = metrics), batch)
+  }
 
   /** A table without rows is no failure: a nightly job on it ends without an error. */
-  def empty(context: RunContext, lacks: String, metrics: RunMetrics, batch: Batch = Batch()): BatchResult =
-    of(
-      context,
-      RunStatus.TooSmall,
+  def empty(context: RunContext, lacks: String, selected: Selection, batch: Batch = Batch()): BatchResult =
+    tooSmall(
+      context.report(selected),
       s"${context.table.name} has no $lacks: there is nothing to cluster yet.",
-      metrics,
-      batch = batch)
+      batch)
+
+  def tooSmall(report: RunReport, reason: String, batch: Batch): BatchResult =
+    BatchResult(report.copy(status = RunStatus.TooSmall, reason = reason), batch)
 
   /**
    * The result of a dry run that would change the table: its status is DRY_RUN, and its reason begins with the
@@ -294,18 +282,15 @@ private[clustering] object BatchResult {
    *   what the run would do
    */
   def dryRun(
-      context: RunContext,
+      report: RunReport,
       limit: Option[String],
       text: String,
-      metrics: RunMetrics,
-      layout: String,
-      forecast: Forecast,
       batch: Batch = Batch()): BatchResult = {
     val status = limit match {
       case None => RunStatus.Done.name
       case Some(why) => s"${RunStatus.Partial.name}, since $why"
     }
     val reason = s"The run would end as $status: $text"
-    of(context, RunStatus.DryRun, reason, metrics, layout, Some(forecast), batch)
+    BatchResult(report.copy(status = RunStatus.DryRun, reason = reason), batch)
   }
 }

@@ -20,7 +20,7 @@ import org.apache.spark.sql.zorder.clustering.report.{
   RunStatus
 }
 import org.apache.spark.sql.zorder.clustering.request.{ClusterRequest, Progress, RunContext, TableOptions}
-import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, Rewriter}
+import org.apache.spark.sql.zorder.clustering.rewrite.Rewriter
 import org.apache.spark.sql.zorder.clustering.select.{Selection, WorstFiles}
 import org.apache.spark.sql.zorder.querylog.QueryLog
 import org.apache.spark.sql.zorder.shims.Shims
@@ -138,8 +138,7 @@ object ClusteringRun {
     import context.progress
     val reason = result.report.reason + unfinished(context).fold("")(" " + _)
     progress.announce(s"${result.status.name.toLowerCase(Locale.ROOT)}: $reason")
-    val report =
-      result.report.copy(reason = reason, metrics = BatchMetrics.ended(result.report.metrics, progress))
+    val report = result.report.copy(reason = reason).timed(progress.stepMs)
     RunSource.wrote(report)
     report
   }
@@ -161,7 +160,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
   import context._
 
   def apply(): BatchResult =
-    if (files.isEmpty) BatchResult.empty(context, "files", RunMetrics(startTimeMs = startedMs))
+    if (files.isEmpty) BatchResult.empty(context, "files", Selection(Nil, Nil))
     else {
       val selected = progress.step("select")(select()) { s =>
         s"${HumanReadable.files(s.files)} to cluster, ${s.leftAlone} left alone"
@@ -202,7 +201,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
         val which = if (overlap) "overlaps" else "lies wholly inside"
         s"No file $which WHERE ${selected.where}.$hint${selected.othersNote}"
       }
-    nothingToDo(reason, selected.considered, selected.considered)
+    BatchResult.nothingToDo(report(selected), reason)
   }
 
   /** Clusters all selected files anew, wherever they are in a layout. */
@@ -280,12 +279,9 @@ final private class BatchRun(context: RunContext, batches: Batches) {
       val result =
         if (request.dryRun)
           BatchResult.dryRun(
-            context,
+            rewrite.planned,
             plan.limit,
             plan.dryRunText,
-            BatchMetrics.planned(context, rewrite),
-            rewrite.layout,
-            rewrite.forecast,
             batch)
         else if (plan.steps.isDefined)
           new PartitionStepRunner(context, batches).first(plan, plan.steps.get)
@@ -298,11 +294,10 @@ final private class BatchRun(context: RunContext, batches: Batches) {
 
   private def allInPlace(selected: Selection): BatchResult = {
     val which = if (selected.leftAlone == 0) "All" else "These"
-    nothingToDo(
+    BatchResult.nothingToDo(
+      report(selected),
       s"$which ${selected.files.length} files are in this layout already; " +
-        s"FULL rewrites them anyway.$logNotRead${selected.summary}",
-      selected.considered,
-      selected.considered)
+        s"FULL rewrites them anyway.$logNotRead${selected.summary}")
   }
 
   /** Comparing layouts takes sampled rows, and a run that changes nothing reads none. */
@@ -310,11 +305,4 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     if (log.exists(_.queries.nonEmpty))
       " The query log was not used: FULL with DRY RUN shows what a layout for it would gain."
     else ""
-
-  private def nothingToDo(reason: String, considered: Int, skipped: Int): BatchResult =
-    BatchResult.of(
-      context,
-      RunStatus.NothingToDo,
-      reason,
-      BatchMetrics.unplanned(context, considered, skipped))
 }

@@ -13,9 +13,9 @@ import org.apache.spark.sql.zorder.clustering.plan.{
   PlacedPartition,
   SizedPartition
 }
-import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunStatus}
+import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, RunContext}
-import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, RewritePlan}
+import org.apache.spark.sql.zorder.clustering.rewrite.RewritePlan
 import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.stats.Footers
@@ -53,12 +53,10 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
 
   /** New files without rows are rewritten only together with others. */
   private def noRows(idle: Seq[PlacedPartition], selected: Selection): BatchResult =
-    BatchResult.of(
-      context,
-      RunStatus.NothingToDo,
+    BatchResult.nothingToDo(
+      context.report(selected),
       s"${HumanReadable.files(idle.flatMap(_.newFiles))} have come that hold no rows.${selected.summary}",
-      BatchMetrics.unplanned(context, selected.considered, selected.considered),
-      batch = Batch(idle.map(_.directory).toSet))
+      Batch(idle.map(_.directory).toSet))
 
   private def plan(
       partitions: Seq[(PlacedPartition, LayoutRef)],
@@ -127,19 +125,19 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     val source = input.relation(files)
     val outputs = GrowingPartition.outputs(growing)
     val forecast = forecaster.forecast(growing, files, counted.sample)
+    val stored = s"stored layout ${growing.map(_.ref.id).distinct.mkString(", ")}"
+    val report = context.report(selected, stored, growing.length)
     val rewrite = RewritePlan(
+      report.copy(metrics =
+        report.metrics.copy(targetFileSize = files.target, sampledRows = counted.rows.sum)),
       input,
       files,
       source,
       context.columnsOf(source.plan),
       PartitionLayouts(growing.map(_.ref).toIndexedSeq),
       outputs,
-      s"stored layout ${growing.map(_.ref.id).distinct.mkString(", ")}",
       forecast,
       PlannedPages.of(input, forecast.tracked, files, options, whole = outputs.spread),
-      partitionsFinished = growing.length,
-      filesConsidered = selected.considered,
-      sampledRows = counted.rows.sum,
       kept = Some(forecaster.levelsWithout(growing, files.files)))
     val batch = Batch(
       finished = growing.filter(_.placed.newFilesAfter.forall(_.isEmpty)).map(_.placed.directory).toSet,

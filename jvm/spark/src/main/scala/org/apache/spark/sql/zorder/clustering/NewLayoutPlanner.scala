@@ -14,7 +14,7 @@ import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, TrackedColumn
 import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, GrowthPlan, OutputPlan, PlacedPartition}
 import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunStatus}
 import org.apache.spark.sql.zorder.clustering.request.RunContext
-import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, RewritePlan}
+import org.apache.spark.sql.zorder.clustering.rewrite.RewritePlan
 import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.clustering.draw.DrawnQueries
 import sparkzorder.curve.cost.Query
@@ -41,15 +41,12 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       copy = request.into.isDefined,
       request.full,
       input.rows(_))
-    lazy val unplanned = BatchMetrics.unplanned(context, selected.considered, selected.leftAlone)
-    if (input.isEmpty) Left(BatchResult.empty(context, "rows", unplanned, batch))
+    if (input.isEmpty) Left(BatchResult.empty(context, "rows", selected, batch))
     else if (files.partitions.isEmpty)
-      Left(BatchResult.of(
-        context,
-        RunStatus.TooSmall,
+      Left(BatchResult.tooSmall(
+        context.report(selected),
         FilePlan.tooSmall(input.partitions, table.partitioned, files.target) + selected.summary,
-        unplanned,
-        batch = batch))
+        batch))
     else fitted(input, files, selected, batch)
   }
 
@@ -79,20 +76,21 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       new RewriteForecaster(input, files, tracked, layouts, pages).forecast(pinned, drawn)
     }(_.summary)
     val cost = CostForecast.of(pinned, source, footers, tracked, input.statistics, options)
+    val report = context.report(selected, layouts.summary, files.partitions.length)
+    val metrics = report.metrics.copy(
+      targetFileSize = files.target,
+      sampledRows = sampled.rows.toLong,
+      cost = sizes.withSteps(cost, files))
     val rewrite = RewritePlan(
+      report.copy(metrics = metrics),
       input,
       files,
       source,
       columns,
       layouts.layouts,
       OutputPlan.of(files.partitions.map(_.partition.directory), layouts.layouts),
-      layouts.summary,
       forecast,
-      pages,
-      partitionsFinished = files.partitions.length,
-      filesConsidered = selected.considered,
-      sampledRows = sampled.rows.toLong,
-      cost = sizes.withSteps(cost, files))
+      pages)
     decide(rewrite, layouts, selected, batch)
   }
 
@@ -109,15 +107,12 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
         Some(new NoGain(forecast, files, layouts).sentence(options.minGain))
       else None
     if (noGain.isDefined && !options.force && !request.full)
-      Left(BatchResult.of(
-        context,
-        RunStatus.NoGain,
-        s"${noGain.get} (${forecast.summary}).${forecast.warning} " +
-          s"FULL or WITH (force = true) does it anyway.$notes",
-        BatchMetrics.planned(context, rewrite),
-        rewrite.layout,
-        Some(forecast),
-        batch = batch))
+      Left(BatchResult(
+        rewrite.planned.copy(
+          status = RunStatus.NoGain,
+          reason = s"${noGain.get} (${forecast.summary}).${forecast.warning} " +
+            s"FULL or WITH (force = true) does it anyway.$notes"),
+        batch))
     else {
       val steps =
         if (sizes.needsSteps(files, rewrite.outputs.count, selected)) Some(firstStep(rewrite)) else None
@@ -125,7 +120,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
         s"${HumanReadable.files(s.moving)} are clustered in steps of at most ${HumanReadable.bytes(sizes.stepBytes(s))}."
       }
       val asked = if (request.full) noGain.fold("")(why => s" $why.") else ""
-      val disk = sizes.diskWarning(files, rewrite.cost)
+      val disk = sizes.diskWarning(files, rewrite.report.metrics.cost)
       if (disk.nonEmpty) progress.announce(disk.trim)
       val remarks = asked + forecast.warning + rewrite.rowGroupNote(options) + disk + notes
       Right(BatchPlan(

@@ -11,9 +11,9 @@ import org.apache.spark.sql.zorder.clustering.plan.{
   PlacedPartition,
   SizedPartition
 }
-import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunCost, RunStatus}
+import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunCost, RunReport}
 import org.apache.spark.sql.zorder.clustering.request.RunContext
-import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, RewritePlan, Rewriter}
+import org.apache.spark.sql.zorder.clustering.rewrite.{RewritePlan, Rewriter}
 import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.stats.{FileFooter, Footers}
 import org.apache.spark.sql.zorder.table.file.PinnedPartition
@@ -29,7 +29,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
 
   /** The first step, as planned. */
   def first(plan: BatchPlan, steps: StepsUnderway): BatchResult =
-    take(steps, plan.rewrite.filesConsidered, plan.batch.left, plan.reason, Some(plan.rewrite))
+    take(steps, plan.rewrite.report, plan.batch.left, plan.reason)
 
   /**
    * The next step of a partition, even if an earlier statement has begun it.
@@ -45,23 +45,25 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
     val input = progress.step("footers")(inspect(placed))(_.summary)
     val underway = batches.underway.map(_.copy(placed = placed, ref = ref, input = input))
       .getOrElse(ofEarlierRun(placed, ref, input))
+    val report = context.report(selected, underway.layout, partitions = 1)
     if (request.dryRun) {
       val steps = stepsAhead(underway)
       val reads = steps.map(_.files.map(_.length).sum) ++ others.map(_ => 0L)
       BatchResult.dryRun(
-        context,
+        unfinished(report).copy(reads = Some(underway.forecast.report)),
         batches.limitAhead(reads),
-        s"about ${HumanReadable.count(steps.length.toLong, "step")} of an earlier run are left.${selected.summary}",
-        BatchMetrics.unplanned(context, selected.considered, selected.leftAlone),
-        underway.layout,
-        underway.forecast)
+        s"about ${HumanReadable.count(steps.length.toLong, "step")} of an earlier run are left.${selected.summary}")
     } else {
       val reason =
         if (batches.underway.isDefined) ""
         else s"This continues the steps of an earlier run.${selected.summary}"
-      take(underway, selected.considered, others, reason)
+      take(underway, report, others, reason)
     }
   }
+
+  /** The partition counts when its last step is committed. */
+  private def unfinished(report: RunReport): RunReport =
+    report.copy(metrics = report.metrics.copy(partitionsOptimized = 0))
 
   /** Reads the footers that no earlier step has read. */
   private def inspect(placed: PlacedPartition): Inspection = {
@@ -112,21 +114,21 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
   /**
    * Rewrites the files of one step and commits them.
    *
-   * @param whole
-   *   the plan for the whole partition, when its first step is taken
+   * @param report
+   *   the result row as it would be if this were the last step
    */
   private def take(
       underway: StepsUnderway,
-      considered: Int,
+      report: RunReport,
       others: Seq[String],
-      reason: String,
-      whole: Option[RewritePlan] = None): BatchResult = {
+      reason: String): BatchResult = {
     val last = Batch(Set(underway.directory), others)
     stepsAhead(underway) match {
       case steps @ step +: _ =>
         import underway.{growth, placed, waiting}
         val stepsLeft = PartitionStep.afterFirst(steps, placed, growth, sizes.stepBytes(underway))
-        val written = new Rewriter(context)(rewritePlan(step, stepsLeft == 0, underway, considered, whole))
+        val so = if (stepsLeft == 0) report else unfinished(report)
+        val written = new Rewriter(context)(rewritePlan(step, underway, so))
         val replaced = step.files.map(_.path).toSet
         val batch =
           if (stepsLeft == 0) last
@@ -136,41 +138,29 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
               underway = Some(underway.copy(waiting = waiting -- replaced, stepsLeft = stepsLeft)))
         BatchResult(written.copy(reason = reason), batch)
       case _ =>
-        BatchResult.of(
-          context,
-          RunStatus.NothingToDo,
+        BatchResult.nothingToDo(
+          unfinished(report),
           s"Another writer has replaced the files of ${underway.partitionName} that were left to do.",
-          BatchMetrics.unplanned(context, considered, considered),
-          underway.layout,
-          batch = last)
+          last)
     }
   }
 
-  private def rewritePlan(
-      step: PartitionStep,
-      isLast: Boolean,
-      underway: StepsUnderway,
-      considered: Int,
-      whole: Option[RewritePlan]): RewritePlan = {
-    import underway.{forecast, input, layout, placed, ref}
+  private def rewritePlan(step: PartitionStep, underway: StepsUnderway, report: RunReport): RewritePlan = {
+    import underway.{forecast, input, placed, ref}
     val sized = SizedPartition(PinnedPartition(placed.directory, step.files), ref.layout.files)
-    val files = FilePlan(IndexedSeq(sized), whole.fold(0L)(_.files.target))
+    val files = FilePlan(IndexedSeq(sized), 0L)
     val source = input.relation(files)
     val replaced = step.files.map(_.path).toSet
     RewritePlan(
+      report,
       input,
       files,
       source,
       context.columnsOf(source.plan),
       PartitionLayouts(IndexedSeq(ref)),
       step.outputs,
-      layout,
       forecast,
       PlannedPages.of(input, forecast.tracked, files, options, whole = step.outputs.spread),
-      partitionsFinished = if (isLast) 1 else 0,
-      filesConsidered = considered,
-      sampledRows = whole.fold(0L)(_.sampledRows),
-      cost = whole.fold(RunCost())(_.cost),
       kept = Some(
         new PresentLevels(pinned, input, forecast.tracked)
           .of(placed.all.filterNot(f => replaced(f.path)))))

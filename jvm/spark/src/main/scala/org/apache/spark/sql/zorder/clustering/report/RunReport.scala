@@ -48,6 +48,10 @@ final case class RunReport(
         metrics = metrics.and(later.metrics))
     }
 
+  /** Adds the times so far: before the commit for the run's record, at the end for the result row. */
+  def timed(stepMs: Map[String, Long]): RunReport =
+    copy(metrics = metrics.copy(endTimeMs = System.currentTimeMillis(), stepMs = stepMs))
+
   /** The statement ended before all batches were begun. */
   def partial(why: String): RunReport = copy(status = RunStatus.Partial, reason = s"$reason PARTIAL: $why")
 

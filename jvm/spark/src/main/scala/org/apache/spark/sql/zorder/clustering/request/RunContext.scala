@@ -3,8 +3,8 @@ package org.apache.spark.sql.zorder.clustering.request
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
 import org.apache.spark.sql.zorder.conf.{OptionSetting, RunOptions, ZOrderOption}
-import org.apache.spark.sql.zorder.clustering.report.HumanReadable
-import org.apache.spark.sql.zorder.clustering.select.WhereCondition
+import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunMetrics, RunReport, RunStatus}
+import org.apache.spark.sql.zorder.clustering.select.{Selection, WhereCondition}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.ColumnPath
@@ -92,6 +92,23 @@ final private[clustering] case class RunContext(
     val bound = columns.map(_.boundTo(rows.output))
     if (bound.forall(_.isDefined)) bound.flatten
     else ColumnResolver.on(user, table.name, rows, table.constantColumns, by)
+  }
+
+  /**
+   * The result row as far as it is known when files are selected.
+   *
+   * @param layout
+   *   what it says about the layout
+   * @param partitions
+   *   number of partitions that are clustered when the batch is committed
+   */
+  def report(selected: Selection, layout: String = "", partitions: Int = 0): RunReport = {
+    val metrics = RunMetrics(
+      partitionsOptimized = if (table.partitioned) partitions.toLong else 0,
+      filesConsidered = selected.considered.toLong,
+      filesSkipped = selected.leftAlone.toLong,
+      startTimeMs = startedMs)
+    RunReport(table.root.toString, RunStatus.NothingToDo, "", progress.runId, layout, metrics, None)
   }
 
   /** The name of the curve that the layout is made by. */

@@ -23,16 +23,10 @@ import org.apache.spark.sql.zorder.clustering.fit.{LayoutJson, Levels, Truncated
 import org.apache.spark.sql.zorder.clustering.forecast.Forecast
 import org.apache.spark.sql.zorder.clustering.inspect.{WrittenBloomFilters, Inspection}
 import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, OutputPlan}
-import org.apache.spark.sql.zorder.clustering.report.{
-  HumanReadable,
-  RunCost,
-  RunMetrics,
-  RunReport,
-  RunStatus
-}
-import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, Progress, RunContext}
+import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunReport, RunStatus}
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, RunContext}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
-import org.apache.spark.sql.zorder.stats.{Checksum, FileFooter, FilePages, Footers, LeafColumn, Verification}
+import org.apache.spark.sql.zorder.stats.{Checksum, Footers, LeafColumn, Verification}
 import org.apache.spark.sql.zorder.table.{
   CommitRequest,
   Operation,
@@ -49,16 +43,12 @@ import sparkzorder.curve.page.PageCut
 /**
  * One rewrite: which files are read, and which rows of them are written to which files.
  *
+ * @param report
+ *   the result row as far as it is known without these files
  * @param files
  *   the files to rewrite
- * @param layout
- *   what the result says about the layout
  * @param pages
  *   the pages of the files to write
- * @param partitionsFinished
- *   partitions that are clustered when this is committed
- * @param filesConsidered
- *   all files that the statement looked at
  * @param kept
  *   blocks that stay beside those that are written, if a run changes a part of a partition
  * @param left
@@ -67,19 +57,15 @@ import sparkzorder.curve.page.PageCut
  *   what others removed meanwhile, if they did
  */
 final private[clustering] case class RewritePlan(
+    report: RunReport,
     input: Inspection,
     files: FilePlan,
     source: InputRelation,
     columns: Seq[ClusterColumn],
     layouts: PartitionLayouts,
     outputs: OutputPlan,
-    layout: String,
     forecast: Forecast,
     pages: PageCut,
-    partitionsFinished: Int,
-    filesConsidered: Int,
-    sampledRows: Long = 0,
-    cost: RunCost = RunCost(),
     kept: Option[Levels] = None,
     left: Option[InputRelation] = None,
     rebased: Option[Rebased] = None) {
@@ -99,8 +85,20 @@ final private[clustering] case class RewritePlan(
 
   private def rowsPerFile: Double = input.rows(files).toDouble / outputs.count
 
-  /** Whether the run only gathers rows by region. Later steps put them in place. */
-  def gathers: Boolean = outputs.each.exists(_.level == OutputPlan.InRegion)
+  /**
+   * The result row with what is going to be read and written. Rows and files count when the rows are in their final
+   * files, not where they are only gathered by region.
+   */
+  def planned: RunReport = {
+    val gathers = outputs.each.exists(_.level == OutputPlan.InRegion)
+    report.copy(
+      metrics = report.metrics.copy(
+        filesSkipped = report.metrics.filesConsidered - files.files.length,
+        rows = if (gathers) 0 else input.rows(files),
+        inputBytes = files.files.map(_.length).sum,
+        targetFiles = if (gathers) 0 else outputs.count.toLong),
+      reads = Some(forecast.report))
+  }
 }
 
 private[clustering] object RewritePlan {
@@ -152,17 +150,19 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       "files read by ",
       ", ",
       ""))
-    val metrics = BatchMetrics.written(context, plan, files, footers, pages)
-    val report = RunReport(
-      table.root.toString,
-      RunStatus.Done,
-      summary(plan, files),
-      progress.runId,
-      plan.layout,
-      BatchMetrics.ended(metrics, progress),
-      Some(measured.report))
-    val request = commitRequest(plan, written, report)
-    val refused = progress.step("commit")(conflictOf(write.commit(request), attempts)) { conflict =>
+    val planned = plan.planned
+    val report = planned.copy(
+      status = RunStatus.Done,
+      reason = summary(plan, files),
+      metrics = planned.metrics.copy(
+        added = files,
+        removed = if (request.into.isDefined) Nil else plan.files.files,
+        batches = 1,
+        rowGroups = footers.map(_.rowGroups.length.toLong).sum,
+        pages = pages.map(_.columns.headOption.fold(0L)(_.length.toLong)).sum),
+      reads = Some(measured.report)).timed(progress.stepMs)
+    val committed = commitRequest(plan, written, report)
+    val refused = progress.step("commit")(conflictOf(write.commit(committed), attempts)) { conflict =>
       if (conflict.isEmpty) "the new files are the table's" else "refused: others have changed files since"
     }
     refused match {
@@ -412,45 +412,4 @@ object RewriteQuery {
     case _: MapType => true
     case other => other.typeName.startsWith("variant")
   }
-}
-
-/** The numbers of a batch, from the results of its steps. No other place fills in a `RunMetrics`. */
-private[clustering] object BatchMetrics {
-
-  /** The metrics of a batch without a plan, which has nothing to do. */
-  def unplanned(context: RunContext, considered: Int, skipped: Int): RunMetrics =
-    RunMetrics(
-      filesConsidered = considered.toLong,
-      filesSkipped = skipped.toLong,
-      startTimeMs = context.startedMs)
-
-  /** What a plan is going to read and write. Rows and files count when the rows are in their final files. */
-  def planned(context: RunContext, plan: RewritePlan): RunMetrics = RunMetrics(
-    partitionsOptimized = if (context.table.partitioned) plan.partitionsFinished.toLong else 0,
-    filesConsidered = plan.filesConsidered.toLong,
-    filesSkipped = plan.filesConsidered.toLong - plan.files.files.length,
-    startTimeMs = context.startedMs,
-    rows = if (plan.gathers) 0 else plan.input.rows(plan.files),
-    inputBytes = plan.files.files.map(_.length).sum,
-    targetFileSize = plan.files.target,
-    targetFiles = if (plan.gathers) 0 else plan.outputs.count.toLong,
-    sampledRows = plan.sampledRows,
-    cost = plan.cost)
-
-  /** Completes the metrics after the rewrite with what was read back of the new files. */
-  def written(
-      context: RunContext,
-      plan: RewritePlan,
-      added: Seq[DataFile],
-      footers: Seq[FileFooter],
-      pages: Seq[FilePages]): RunMetrics = planned(context, plan).copy(
-    added = added,
-    removed = if (context.request.into.isDefined) Nil else plan.files.files,
-    batches = 1,
-    rowGroups = footers.map(_.rowGroups.length.toLong).sum,
-    pages = pages.map(_.columns.headOption.fold(0L)(_.length.toLong)).sum)
-
-  /** Adds the times so far: before the commit for the run's record, at the end for the result row. */
-  def ended(metrics: RunMetrics, progress: Progress): RunMetrics =
-    metrics.copy(endTimeMs = System.currentTimeMillis(), stepMs = progress.stepMs)
 }
