@@ -126,14 +126,16 @@ private[clustering] object Batches {
 }
 
 /**
+ * What a batch does for its statement.
+ *
  * @param finished
- *   partitions that this batch has brought to their end
+ *   partitions that it brings to their end
  * @param left
  *   partitions for later batches
  * @param underway
- *   the partition that this batch has brought a step further
+ *   the partition that it brings a step further
  * @param deletesRewritten
- *   partitions in which it rewrote only the files that had lost many rows
+ *   partitions in which it rewrites only the files that had lost many rows
  */
 final private[clustering] case class Batch(
     finished: Set[String] = Set.empty,
@@ -215,32 +217,6 @@ private[clustering] object StepsUnderway {
       whole.forecast,
       whole.report.layoutChosen)
 }
-
-/**
- * What a batch is going to do, and what its result says about it. `NewLayoutPlanner` and `IncrementPlanner` make
- * it, `BatchRun` carries it out.
- *
- * @param batch
- *   what is finished and what is left after a rewrite in one commit
- * @param steps
- *   the partition to cluster in several commits, not begun yet, if the files are too many for one
- * @param limit
- *   why the run would end before its last batch; for a dry run
- * @param dryRunText
- *   what the run would do
- * @param reason
- *   the reason of the result; with a rewrite in one commit it follows the files that were read and written
- * @param idle
- *   partitions whose new files have no rows: they are finished, whatever becomes of the others
- */
-final private[clustering] case class BatchPlan(
-    rewrite: RewritePlan,
-    batch: Batch,
-    steps: Option[StepsUnderway],
-    limit: Option[String],
-    dryRunText: String,
-    reason: String,
-    idle: Set[String] = Set.empty)
 
 /**
  * How a batch ended.

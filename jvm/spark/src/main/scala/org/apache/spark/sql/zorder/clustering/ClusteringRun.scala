@@ -20,7 +20,7 @@ import org.apache.spark.sql.zorder.clustering.report.{
   RunStatus
 }
 import org.apache.spark.sql.zorder.clustering.request.{ClusterRequest, Progress, RunContext, TableOptions}
-import org.apache.spark.sql.zorder.clustering.rewrite.Rewriter
+import org.apache.spark.sql.zorder.clustering.rewrite.{RewritePlan, Rewriter}
 import org.apache.spark.sql.zorder.clustering.select.{Selection, WorstFiles}
 import org.apache.spark.sql.zorder.querylog.QueryLog
 import org.apache.spark.sql.zorder.shims.Shims
@@ -271,25 +271,14 @@ final private class BatchRun(context: RunContext, batches: Batches) {
   private def newLayout(selected: Selection, batch: Batch): BatchResult =
     carryOut(new NewLayoutPlanner(context, batches)(selected, batch))
 
-  /** A dry run only reports the plan; otherwise its first step or all of it is rewritten and committed. */
-  private def carryOut(planned: Either[BatchResult, BatchPlan]): BatchResult = planned match {
+  /** Rewrites and commits what is planned, or its first step. */
+  private def carryOut(planned: Either[BatchResult, (RewritePlan, Batch)]): BatchResult = planned match {
     case Left(result) => result
-    case Right(plan) =>
-      import plan.{batch, rewrite}
-      val result =
-        if (request.dryRun)
-          BatchResult.dryRun(
-            rewrite.planned,
-            plan.limit,
-            plan.dryRunText,
-            batch)
-        else if (plan.steps.isDefined)
-          new PartitionStepRunner(context, batches).first(plan, plan.steps.get)
-        else {
-          val written = new Rewriter(context)(rewrite)
-          BatchResult(written.copy(reason = written.reason + plan.reason), batch)
-        }
-      result.copy(batch = result.batch.copy(finished = result.batch.finished ++ plan.idle))
+    case Right((plan, batch)) if batch.underway.isDefined =>
+      new PartitionStepRunner(context, batches).first(plan, batch)
+    case Right((plan, batch)) =>
+      val written = new Rewriter(context)(plan)
+      BatchResult(written.copy(reason = written.reason + plan.remarks), batch)
   }
 
   private def allInPlace(selected: Selection): BatchResult = {

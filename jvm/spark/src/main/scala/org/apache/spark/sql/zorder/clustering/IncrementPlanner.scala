@@ -34,11 +34,12 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
    * @param selected
    *   the selection that they belong to
    * @return
-   *   None if all of them have to be clustered anew; the result instead of a plan, if there is nothing to do
+   *   None if all of them have to be clustered anew; the result instead of a plan, if there is nothing to do, and of
+   *   a dry run
    */
   def apply(
       partitions: Seq[(PlacedPartition, LayoutRef)],
-      selected: Selection): Option[Either[BatchResult, BatchPlan]] = {
+      selected: Selection): Option[Either[BatchResult, (RewritePlan, Batch)]] = {
     val input = progress.step("footers") {
       val footers = Footers.read(pinned, partitions.flatMap(_._1.all), statistics.columns)
       Inspection(pinned, table, footers, statistics, options)
@@ -47,8 +48,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     val (waiting, idle) =
       partitions.partition { case (p, _) => p.newFilesAfter.isDefined || input.rows(p.newFiles) > 0 }
     if (waiting.isEmpty) Some(Left(noRows(idle.map(_._1), selected)))
-    else
-      plan(waiting, input, selected).map(p => Right(p.copy(idle = idle.map(_._1.directory).toSet)))
+    else plan(waiting, input, selected, idle.map(_._1.directory).toSet)
   }
 
   /** New files without rows are rewritten only together with others. */
@@ -58,10 +58,12 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       s"${HumanReadable.files(idle.flatMap(_.newFiles))} have come that hold no rows.${selected.summary}",
       Batch(idle.map(_.directory).toSet))
 
+  /** @param idle partitions whose new files have no rows: they are finished, whatever becomes of the others */
   private def plan(
       partitions: Seq[(PlacedPartition, LayoutRef)],
       input: Inspection,
-      selected: Selection): Option[BatchPlan] = {
+      selected: Selection,
+      idle: Set[String]): Option[Either[BatchResult, (RewritePlan, Batch)]] = {
     val incoming = filePlan(partitions.map { case (p, ref) =>
       PinnedPartition(p.directory, p.newFiles) -> ref.layout.files
     })
@@ -83,7 +85,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
         }
       }(g => s"${g.count(_.plan != GrowthPlan.Refit)} of ${g.length} partitions grow in their layouts")
       val growing = decided.filter(_.plan != GrowthPlan.Refit)
-      if (growing.isEmpty) None else Some(plan(growing, input, forecaster, counted, selected))
+      if (growing.isEmpty) None else Some(plan(growing, input, forecaster, counted, selected, idle))
     }
   }
 
@@ -118,7 +120,8 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       input: Inspection,
       forecaster: IncrementForecaster,
       counted: CountedSample,
-      selected: Selection): BatchPlan = {
+      selected: Selection,
+      idle: Set[String]): Either[BatchResult, (RewritePlan, Batch)] = {
     val files = filePlan(growing.map { g =>
       PinnedPartition(g.placed.directory, g.placed.newFiles ++ g.rewritten) -> g.ref.layout.files
     })
@@ -140,7 +143,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       PlannedPages.of(input, forecast.tracked, files, options, whole = outputs.spread),
       kept = Some(forecaster.levelsWithout(growing, files.files)))
     val batch = Batch(
-      finished = growing.filter(_.placed.newFilesAfter.forall(_.isEmpty)).map(_.placed.directory).toSet,
+      finished = idle ++ growing.filter(_.placed.newFilesAfter.forall(_.isEmpty)).map(_.placed.directory),
       deletesRewritten = growing.filter(_.placed.newFilesAfter.isDefined).map(_.placed.directory).toSet)
     val sizes = new StepSizes(context, batches)
     val steps =
@@ -149,8 +152,9 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     val inSteps = steps.fold("")(s => s" In steps of at most ${HumanReadable.bytes(sizes.stepBytes(s))}.")
     val text =
       growing.map(_.summary(options)).mkString(" ") + inSteps + selected.summary + input.changesSummary
-    val reason = if (steps.isDefined) text else s" $text"
-    BatchPlan(rewrite, batch, steps, limit = None, dryRunText = text, reason)
+    if (request.dryRun) Left(BatchResult.dryRun(rewrite.planned, limit = None, text, batch))
+    else if (steps.isDefined) Right((rewrite.copy(remarks = text), Batch(idle, Nil, steps)))
+    else Right((rewrite.copy(remarks = s" $text"), batch))
   }
 }
 

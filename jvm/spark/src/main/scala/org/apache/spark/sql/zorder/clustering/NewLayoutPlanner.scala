@@ -28,9 +28,9 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
    * @param batch
    *   what is finished and what is left when the files are rewritten in one commit
    * @return
-   *   the result instead of a plan, if nothing is to be rewritten
+   *   the result instead of a plan, if nothing is to be rewritten, as in a dry run
    */
-  def apply(selected: Selection, batch: Batch): Either[BatchResult, BatchPlan] = {
+  def apply(selected: Selection, batch: Batch): Either[BatchResult, (RewritePlan, Batch)] = {
     val input = progress.step("footers") {
       val footers = selected.footersIn(pinned, statistics.columns)
       Inspection(pinned, table, footers, statistics, options)
@@ -55,7 +55,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       input: Inspection,
       bySize: FilePlan,
       selected: Selection,
-      batch: Batch): Either[BatchResult, BatchPlan] = {
+      batch: Batch): Either[BatchResult, (RewritePlan, Batch)] = {
     val source = input.relation(bySize)
     val columns = context.columnsOf(source.plan)
     val footers = input.footersOf(bySize)
@@ -99,7 +99,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       rewrite: RewritePlan,
       layouts: FittedLayouts,
       selected: Selection,
-      batch: Batch): Either[BatchResult, BatchPlan] = {
+      batch: Batch): Either[BatchResult, (RewritePlan, Batch)] = {
     import rewrite.{files, forecast}
     val notes = emptyLogNote + selected.summary + rewrite.input.changesSummary
     val noGain =
@@ -114,23 +114,19 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
             s"FULL or WITH (force = true) does it anyway.$notes"),
         batch))
     else {
-      val steps =
-        if (sizes.needsSteps(files, rewrite.outputs.count, selected)) Some(firstStep(rewrite)) else None
-      val begun = steps.fold("") { s =>
-        s"${HumanReadable.files(s.moving)} are clustered in steps of at most ${HumanReadable.bytes(sizes.stepBytes(s))}."
-      }
       val asked = if (request.full) noGain.fold("")(why => s" $why.") else ""
       val disk = sizes.diskWarning(files, rewrite.report.metrics.cost)
       if (disk.nonEmpty) progress.announce(disk.trim)
       val remarks = asked + forecast.warning + rewrite.rowGroupNote(options) + disk + notes
-      Right(BatchPlan(
-        rewrite,
-        batch,
-        steps,
-        limit(rewrite.input, files),
-        dryRunText =
-          forecast.summary + "." + files.count + sizes.summary(files) + remarks,
-        reason = begun + files.count + remarks))
+      if (request.dryRun) {
+        val text = forecast.summary + "." + files.count + sizes.summary(files) + remarks
+        Left(BatchResult.dryRun(rewrite.planned, limit(rewrite.input, files), text, batch))
+      } else if (sizes.needsSteps(files, rewrite.outputs.count, selected)) {
+        val steps = firstStep(rewrite)
+        val begun = s"${HumanReadable.files(steps.moving)} are clustered in steps of at most " +
+          s"${HumanReadable.bytes(sizes.stepBytes(steps))}."
+        Right((rewrite.copy(remarks = begun + files.count + remarks), Batch(Set.empty, batch.left, Some(steps))))
+      } else Right((rewrite.copy(remarks = files.count + remarks), batch))
     }
   }
 

@@ -28,8 +28,8 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
   private val sizes = new StepSizes(context, batches)
 
   /** The first step, as planned. */
-  def first(plan: BatchPlan, steps: StepsUnderway): BatchResult =
-    take(steps, plan.rewrite.report, plan.batch.left, plan.reason)
+  def first(plan: RewritePlan, batch: Batch): BatchResult =
+    take(batch.underway.get, plan.report, batch, plan.remarks)
 
   /**
    * The next step of a partition, even if an earlier statement has begun it.
@@ -57,7 +57,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
       val reason =
         if (batches.underway.isDefined) ""
         else s"This continues the steps of an earlier run.${selected.summary}"
-      take(underway, report, others, reason)
+      take(underway, report, Batch(left = others), reason)
     }
   }
 
@@ -116,13 +116,15 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
    *
    * @param report
    *   the result row as it would be if this were the last step
+   * @param others
+   *   what becomes of other partitions
    */
   private def take(
       underway: StepsUnderway,
       report: RunReport,
-      others: Seq[String],
+      others: Batch,
       reason: String): BatchResult = {
-    val last = Batch(Set(underway.directory), others)
+    val last = others.copy(finished = others.finished + underway.directory, underway = None)
     stepsAhead(underway) match {
       case steps @ step +: _ =>
         import underway.{growth, placed, waiting}
@@ -133,9 +135,8 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
         val batch =
           if (stepsLeft == 0) last
           else
-            Batch(
-              left = others,
-              underway = Some(underway.copy(waiting = waiting -- replaced, stepsLeft = stepsLeft)))
+            others.copy(underway =
+              Some(underway.copy(waiting = waiting -- replaced, stepsLeft = stepsLeft)))
         BatchResult(written.copy(reason = reason), batch)
       case _ =>
         BatchResult.nothingToDo(

@@ -55,6 +55,8 @@ import sparkzorder.curve.page.PageCut
  *   the rows of the files as others have left them, if these are no longer those of `source`
  * @param rebased
  *   what others removed meanwhile, if they did
+ * @param remarks
+ *   end the reason of the result, but not in the run's record
  */
 final private[clustering] case class RewritePlan(
     report: RunReport,
@@ -68,7 +70,8 @@ final private[clustering] case class RewritePlan(
     pages: PageCut,
     kept: Option[Levels] = None,
     left: Option[InputRelation] = None,
-    rebased: Option[Rebased] = None) {
+    rebased: Option[Rebased] = None,
+    remarks: String = "") {
 
   /** Whether the rows of its files are cut at the borders of these pages: where the mean file's are foreseen. */
   private[rewrite] def cutsPages: Boolean = input.ordersPages && pages.foresees(rowsPerFile)
