@@ -167,7 +167,7 @@ final private[rewrite] class Rebase(
     val based = plan.copy(
       input = plan.input.changed(now),
       files = plan.files.copy(partitions = partitions),
-      left = Some(changed.left),
+      source = changed.left,
       rebased = Some(plan.rebased.fold(rebased)(_.and(rebased))))
     (based, files)
   }

@@ -47,12 +47,12 @@ import sparkzorder.curve.page.PageCut
  *   the result row as far as it is known without these files
  * @param files
  *   the files to rewrite
+ * @param source
+ *   the rows of these files, without those that others removed meanwhile
  * @param pages
  *   the pages of the files to write
  * @param kept
  *   blocks that stay beside those that are written, if a run changes a part of a partition
- * @param left
- *   the rows of the files as others have left them, if these are no longer those of `source`
  * @param rebased
  *   what others removed meanwhile, if they did
  * @param remarks
@@ -69,7 +69,6 @@ final private[clustering] case class RewritePlan(
     forecast: Forecast,
     pages: PageCut,
     kept: Option[Levels] = None,
-    left: Option[InputRelation] = None,
     rebased: Option[Rebased] = None,
     remarks: String = "") {
 
@@ -287,8 +286,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       .foreach(problem =>
         refuse("ZORDER_VERIFICATION_FAILED.FOOTERS", "problem" -> problem, "run" -> progress.runId))
     if (options.verify == "checksum") {
-      val source = plan.left.getOrElse(plan.source)
-      val before = Checksum.of(Shims.ofRows(session, Project(source.copied, source.plan)))
+      val before = Checksum.of(Shims.ofRows(session, Project(plan.source.copied, plan.source.plan)))
       val after = Checksum.of(target.rows(session, plan.input.dataSchema, written))
       if (before != after)
         refuse(
