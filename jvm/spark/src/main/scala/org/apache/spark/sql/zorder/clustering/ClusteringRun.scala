@@ -102,8 +102,8 @@ object ClusteringRun {
       reopen: () => ClusterTable,
       index: Option[IndexUpkeep],
       earlier: Option[RunReport] = None): RunReport = {
-    val (context, result) = runBatch(table, contextOn, batches, index)
-    val report = earlier.foldLeft(reportOf(context, result))((now, before) => before.and(now))
+    val result = runBatch(table, contextOn, batches, index)
+    val report = earlier.fold(result.report)(_.and(result.report))
     val limit = batches.limitReached(report)
     if (result.batch.isLast) report
     else if (limit.isDefined)
@@ -120,7 +120,7 @@ object ClusteringRun {
       table: ClusterTable,
       contextOn: ClusterTable => RunContext,
       batches: Batches,
-      index: Option[IndexUpkeep]): (RunContext, BatchResult) = {
+      index: Option[IndexUpkeep]): BatchResult = {
     val rootBefore = table.root
     try {
       val context = contextOn(table)
@@ -130,11 +130,11 @@ object ClusteringRun {
         SessionRefresh(user, request.target, Seq(rootBefore, table.root))
         index.foreach(_.committed())
       }
-      (context, result)
+      result.copy(report = ended(context, result))
     } finally table.close()
   }
 
-  private def reportOf(context: RunContext, result: BatchResult): RunReport = {
+  private def ended(context: RunContext, result: BatchResult): RunReport = {
     import context.progress
     val reason = result.report.reason + unfinished(context).fold("")(" " + _)
     progress.announce(s"${result.status.name.toLowerCase(Locale.ROOT)}: $reason")
