@@ -29,7 +29,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
 
   /** The first step, as planned. */
   def first(plan: RewritePlan, batch: Batch): BatchResult =
-    take(batch.underway.get, plan.report, batch, plan.remarks)
+    take(batch, batch.underway.get, plan.report, plan.remarks)
 
   /**
    * The next step of a partition, even if an earlier statement has begun it.
@@ -37,33 +37,26 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
    * @param others
    *   further partitions that wait
    */
-  def next(
-      placed: PlacedPartition,
-      selected: Selection,
-      others: Seq[String]): BatchResult = {
+  def next(placed: PlacedPartition, selected: Selection, others: Seq[String]): BatchResult = {
     val ref = LayoutLookUp.ofJson(placed.layoutId.flatMap(table.state.layout).get)
     val input = progress.step("footers")(inspect(placed))(_.summary)
     val underway = batches.underway.map(_.copy(placed = placed, ref = ref, input = input))
       .getOrElse(ofEarlierRun(placed, ref, input))
-    val report = context.report(selected, underway.layout, partitions = 1)
+    val report = context.report(selected, underway.layout)
     if (request.dryRun) {
       val steps = stepsAhead(underway)
       val reads = steps.map(_.files.map(_.length).sum) ++ others.map(_ => 0L)
       BatchResult.dryRun(
-        unfinished(report).copy(reads = Some(underway.forecast.report)),
+        report.copy(reads = Some(underway.forecast.report)),
         batches.limitAhead(reads),
         s"about ${HumanReadable.count(steps.length.toLong, "step")} of an earlier run are left.${selected.summary}")
     } else {
       val reason =
         if (batches.underway.isDefined) ""
         else s"This continues the steps of an earlier run.${selected.summary}"
-      take(underway, report, Batch(left = others), reason)
+      take(Batch(left = others), underway, report, reason)
     }
   }
-
-  /** The partition counts when its last step is committed. */
-  private def unfinished(report: RunReport): RunReport =
-    report.copy(metrics = report.metrics.copy(partitionsOptimized = 0))
 
   /** Reads the footers that no earlier step has read. */
   private def inspect(placed: PlacedPartition): Inspection = {
@@ -114,23 +107,23 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
   /**
    * Rewrites the files of one step and commits them.
    *
-   * @param report
-   *   the result row as it would be if this were the last step
    * @param others
    *   what becomes of other partitions
    */
   private def take(
+      others: Batch,
       underway: StepsUnderway,
       report: RunReport,
-      others: Batch,
       reason: String): BatchResult = {
     val last = others.copy(finished = others.finished + underway.directory, underway = None)
     stepsAhead(underway) match {
       case steps @ step +: _ =>
         import underway.{growth, placed, waiting}
         val stepsLeft = PartitionStep.afterFirst(steps, placed, growth, sizes.stepBytes(underway))
-        val so = if (stepsLeft == 0) report else unfinished(report)
-        val written = new Rewriter(context)(rewritePlan(step, underway, so))
+        // the partition counts with its last step
+        val optimized = if (stepsLeft == 0 && table.partitioned) 1L else 0L
+        val planned = report.copy(metrics = report.metrics.copy(partitionsOptimized = optimized))
+        val written = new Rewriter(context)(rewritePlan(step, underway, planned))
         val replaced = step.files.map(_.path).toSet
         val batch =
           if (stepsLeft == 0) last
@@ -140,7 +133,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
         BatchResult(written.copy(reason = reason), batch)
       case _ =>
         BatchResult.nothingToDo(
-          unfinished(report),
+          report,
           s"Another writer has replaced the files of ${underway.partitionName} that were left to do.",
           last)
     }
