@@ -64,8 +64,8 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       input: Inspection,
       selected: Selection,
       idle: Set[String]): Option[Either[BatchResult, (RewritePlan, Batch)]] = {
-    val incoming = filePlan(partitions.map { case (p, ref) =>
-      PinnedPartition(p.directory, p.newFiles) -> ref.layout.files
+    val incoming = FilePlan(partitions.toIndexedSeq.map { case (p, ref) =>
+      SizedPartition(PinnedPartition(p.directory, p.newFiles), ref.layout.files)
     })
     val source = input.relation(incoming)
     val columns = context.columnsOf(source.plan)
@@ -93,11 +93,6 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
   private def fits(ref: LayoutRef, columns: Seq[ClusterColumn]): Boolean =
     ref.layout.columns.map(_.dataType) == columns.map(_.dataType.sql)
 
-  private def filePlan(partitions: Seq[(PinnedPartition, Int)]): FilePlan =
-    FilePlan(
-      partitions.map { case (p, files) => SizedPartition(p, files) }.toIndexedSeq,
-      partitions.map(_._1.bytes).sum / math.max(1, partitions.map(_._2).sum))
-
   private def count(
       source: InputRelation,
       rows: Long,
@@ -122,17 +117,21 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       counted: CountedSample,
       selected: Selection,
       idle: Set[String]): Either[BatchResult, (RewritePlan, Batch)] = {
-    val files = filePlan(growing.map { g =>
-      PinnedPartition(g.placed.directory, g.placed.newFiles ++ g.rewritten) -> g.ref.layout.files
+    val files = FilePlan(growing.toIndexedSeq.map { g =>
+      SizedPartition(
+        PinnedPartition(g.placed.directory, g.placed.newFiles ++ g.rewritten),
+        g.ref.layout.files)
     })
     val source = input.relation(files)
     val outputs = GrowingPartition.outputs(growing)
     val forecast = forecaster.forecast(growing, files, counted.sample)
     val stored = s"stored layout ${growing.map(_.ref.id).distinct.mkString(", ")}"
     val report = context.report(selected, stored, growing.length)
+    val metrics = report.metrics.copy(
+      targetFileSize = files.files.map(_.length).sum / math.max(1, files.outputFiles),
+      sampledRows = counted.rows.sum)
     val rewrite = RewritePlan(
-      report.copy(metrics =
-        report.metrics.copy(targetFileSize = files.target, sampledRows = counted.rows.sum)),
+      report.copy(metrics = metrics),
       input,
       files,
       source,

@@ -83,7 +83,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
   /** Forecasts the partition for a statement that continues where another one has ended. */
   private def forecastOf(placed: PlacedPartition, ref: LayoutRef, input: Inspection): Forecast = {
     val whole = SizedPartition(PinnedPartition(placed.directory, placed.all), ref.layout.files)
-    val files = FilePlan(IndexedSeq(whole), 0L)
+    val files = FilePlan(IndexedSeq(whole))
     val source = input.relation(files)
     val tracked = TrackedColumns.of(
       user,
@@ -142,7 +142,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
   private def rewritePlan(step: PartitionStep, underway: StepsUnderway, report: RunReport): RewritePlan = {
     import underway.{forecast, input, placed, ref}
     val sized = SizedPartition(PinnedPartition(placed.directory, step.files), ref.layout.files)
-    val files = FilePlan(IndexedSeq(sized), 0L)
+    val files = FilePlan(IndexedSeq(sized))
     val source = input.relation(files)
     val replaced = step.files.map(_.path).toSet
     RewritePlan(
