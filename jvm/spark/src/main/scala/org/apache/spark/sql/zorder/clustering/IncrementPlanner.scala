@@ -26,7 +26,7 @@ import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
  * and then they are merged into their cells or appended in layout order, as the write budget allows.
  */
 final private[clustering] class IncrementPlanner(context: RunContext, batches: Batches) {
-  import context.{options, pinned, progress, request, statistics, table, user}
+  import context.{options, pinned, progress, request, statistics, table}
 
   /**
    * @param partitions
@@ -68,11 +68,9 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       SizedPartition(PinnedPartition(p.directory, p.newFiles), ref.layout.files)
     })
     val source = input.relation(incoming)
-    val columns = context.columnsOf(source.plan)
-    if (partitions.exists { case (_, ref) => !fits(ref, columns) }) None
+    val tracked = TrackedColumns.of(context, input, input.footersOf(incoming), source.plan)
+    if (partitions.exists { case (_, ref) => !fits(ref, tracked.clustering) }) None
     else {
-      val tracked =
-        TrackedColumns.of(user, table, source.plan, columns, input.statistics, input.footersOf(incoming))
       val layouts = PartitionLayouts(partitions.map(_._2).toIndexedSeq)
       val counted = progress.step("sample")(count(source, input.rows(incoming), tracked, layouts))(c =>
         s"${HumanReadable.count(c.rows.sum, "new row")} counted by file number")

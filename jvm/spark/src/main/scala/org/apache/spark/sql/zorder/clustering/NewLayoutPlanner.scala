@@ -57,9 +57,9 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       selected: Selection,
       batch: Batch): Either[BatchResult, (RewritePlan, Batch)] = {
     val source = input.relation(bySize)
-    val columns = context.columnsOf(source.plan)
     val footers = input.footersOf(bySize)
-    val tracked = TrackedColumns.of(user, table, source.plan, columns, input.statistics, footers)
+    val tracked = TrackedColumns.of(context, input, footers, source.plan)
+    val columns = tracked.clustering
     val enough = new EnoughFiles(input, tracked, curve, options)
     val sampled = progress.step("sample") {
       Sampling(pinned, source, tracked.all, enough.most(bySize), input.rows(bySize))

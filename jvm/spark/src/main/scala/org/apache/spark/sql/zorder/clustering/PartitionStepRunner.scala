@@ -24,7 +24,7 @@ import org.apache.spark.sql.zorder.table.file.PinnedPartition
  * commit has more in flight than a batch may. The layout is that of the whole partition, and so are the files.
  */
 final private[clustering] class PartitionStepRunner(context: RunContext, batches: Batches) {
-  import context.{options, pinned, progress, request, table, user}
+  import context.{options, pinned, progress, request, table}
   private val sizes = new StepSizes(context, batches)
 
   /** The first step, as planned. */
@@ -85,13 +85,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
     val whole = SizedPartition(PinnedPartition(placed.directory, placed.all), ref.layout.files)
     val files = FilePlan(IndexedSeq(whole))
     val source = input.relation(files)
-    val tracked = TrackedColumns.of(
-      user,
-      table,
-      source.plan,
-      context.columnsOf(source.plan),
-      input.statistics,
-      input.footersOf(files))
+    val tracked = TrackedColumns.of(context, input, input.footersOf(files), source.plan)
     val sampled = progress.step("sample") {
       Sampling(pinned, source, tracked.all, files, input.rows(files))
     }(_.summary)
