@@ -171,7 +171,7 @@ final private[clustering] class RewriteForecaster(
     fitted: FittedLayouts,
     planned: PageCut) {
   private val clustering = tracked.clustering.indices
-  private val sample = Sample.concat(fitted.heldOut)
+  private val sample = Sample.concat(fitted.sampled.heldOut)
   private val values = sample.columns.map(_.sorted)
 
   def forecast(session: ClassicSession, log: Option[Sample => DrawnQueries]): Forecast = {
@@ -203,7 +203,7 @@ final private[clustering] class RewriteForecaster(
 
   /** The blocks of each partition after the run. */
   private def ahead: IndexedSeq[Levels] =
-    fitted.heldOut.zip(fitted.refs).zip(plan.partitions).map { case ((held, ref), sized) =>
+    fitted.sampled.heldOut.zip(fitted.refs).zip(plan.partitions).map { case ((held, ref), sized) =>
       LayoutForecast.blocks(
         held,
         ref.layout,
@@ -218,7 +218,7 @@ final private[clustering] class RewriteForecaster(
         ahead(p).files.length.toDouble,
         ahead(p).rowGroups.length.toDouble,
         ahead(p).pages.length.toDouble)
-      ReadLowerBound.Part(fitted.heldOut(p), input.rows(plan.partitions(p).partition).toDouble, blocks)
+      ReadLowerBound.Part(fitted.sampled.heldOut(p), input.rows(plan.partitions(p).partition).toDouble, blocks)
     })
     Readings(
       least.columns(clustering, Some(clustering.map(expected.columns(_)))) ++
@@ -236,9 +236,9 @@ final private[clustering] class RewriteForecaster(
     val files = plan.partitions.indices.flatMap { p =>
       val sized = plan.partitions(p)
       val columns = places.map(tracked.all(_).fit)
-      val learnt = fitted.fitting(p).select(places).thinned(rows)
+      val learnt = fitted.sampled.fitting(p).select(places).thinned(rows)
       val layout = Fit.choose(learnt, columns, sized.files, CurveRegistry.ZOrder.name, Nil, 1.0).layout
-      val held = fitted.heldOut(p).select(places).thinned(rows)
+      val held = fitted.sampled.heldOut(p).select(places).thinned(rows)
       val share = input.rows(sized.partition).toDouble / math.max(1, held.rows)
       LayoutForecast.blocks(held, layout, held.rows.toLong, PageCut.Whole).files
         .map(b => (math.round(b.rows * share), b.zones.last))
@@ -463,7 +463,7 @@ final private[clustering] class NoGain(forecast: Forecast, plan: FilePlan, fitte
         s"${HumanReadable.share(rho)}), so clustering by one of them serves both"
   }
 
-  private lazy val sample: Sample = Sample.concat(fitted.heldOut)
+  private lazy val sample: Sample = Sample.concat(fitted.sampled.heldOut)
 
   private def plainSort: Option[String] = {
     val layout = fitted.first.layout
