@@ -91,8 +91,6 @@ final private[clustering] class EnoughFiles(
   /** What look-ups can skip files by. */
   private val judged = clustering.filter(tracked.bounded(_))
 
-  private lazy val footers = input.footers.map(f => f.file.path -> f).toMap
-
   /** The plan to sample for: it keeps the present number of files where, by the footers, so many may be needed. */
   def most(plan: FilePlan): FilePlan = plan.copy(partitions = plan.partitions.map { sized =>
     if (!isFewer(sized)) sized
@@ -160,7 +158,7 @@ final private[clustering] class EnoughFiles(
     read(blocks, values) * (1.0 + options.minGain)
 
   private def present(sized: SizedPartition): Seq[Block] =
-    tracked.levels(sized.partition.files.map(f => footers(f.path)), input.statistics.columns, Nil).files
+    tracked.levels(sized.partition.files.map(f => input.byPath(f.path)), input.statistics.columns, Nil).files
 
   private def read(blocks: Seq[Block], values: IndexedSeq[SortedValues]): Double =
     mean(c => ShareRead.of(blocks.map(b => (b.rows, b.zones(c))), values(c)))

@@ -84,8 +84,8 @@ final class Inspection private (
       PinnedPartition(directory, files.sortBy(_.path))
     }
 
-  private lazy val rowsByPath: Map[String, Long] =
-    footers.map(f => f.file.path -> (f.rows - f.file.deleted.getOrElse(0L))).toMap
+  /** The footers by the paths of their files. */
+  lazy val byPath: Map[String, FileFooter] = footers.map(f => f.file.path -> f).toMap
 
   /** The same footers, of files that others have deleted rows of since. */
   def changed(now: Map[String, DataFile]): Inspection = new Inspection(
@@ -97,11 +97,13 @@ final class Inspection private (
     inputProperties,
     blooms)
 
-  def rows(plan: FilePlan): Long = plan.files.map(f => rowsByPath(f.path)).sum
+  def rows(plan: FilePlan): Long = rows(plan.files)
 
-  def rows(partition: PinnedPartition): Long = partition.files.map(f => rowsByPath(f.path)).sum
+  def rows(partition: PinnedPartition): Long = rows(partition.files)
 
-  def rows(files: Seq[DataFile]): Long = files.map(f => rowsByPath(f.path)).sum
+  /** The rows that are not deleted. */
+  def rows(files: Seq[DataFile]): Long =
+    files.map(f => byPath(f.path)).map(f => f.rows - f.file.deleted.getOrElse(0L)).sum
 
   /** No file has rows: such a table waits for its first rows and is not refused. */
   def isEmpty: Boolean = partitions.forall(rows(_) == 0)

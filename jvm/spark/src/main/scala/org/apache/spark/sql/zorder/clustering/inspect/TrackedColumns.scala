@@ -128,8 +128,6 @@ final private[clustering] class PresentLevels(
     session: ClassicSession,
     input: Inspection,
     tracked: TrackedColumns) {
-  private lazy val footers: Map[String, FileFooter] = input.footers.map(f => f.file.path -> f).toMap
-
   /** Read once for all calls. */
   private lazy val pages: Seq[FilePages] =
     PageIndex.ofSome(session, input.footers.map(_.file), tracked.statColumns)
@@ -144,10 +142,10 @@ final private[clustering] class PresentLevels(
   /** Only the files: no page index is read. */
   def files(files: Seq[DataFile]): Seq[Block] = levels(files, Nil).files
 
-  def rows(files: Seq[DataFile]): Long = files.map(f => footers(f.path).rows).sum
+  def rows(files: Seq[DataFile]): Long = files.map(f => input.byPath(f.path).rows).sum
 
   private def levels(files: Seq[DataFile], pages: Seq[FilePages]): Levels =
-    tracked.levels(files.map(f => footers(f.path)), input.statistics.columns, pages)
+    tracked.levels(files.map(f => input.byPath(f.path)), input.statistics.columns, pages)
 }
 
 /** Values to look up in a file of which only the min and max are known: some that lie between them. */
