@@ -43,7 +43,7 @@ object ClusteringRun {
       try runBatches(user, request)
       catch {
         case e: NoRowsYetException =>
-          RunReport(nameOf(request.target), RunStatus.TooSmall, e.sentence, "", "", RunMetrics(), None)
+          RunReport(nameOf(request.target), RunStatus.TooSmall, e.sentence, "", "", RunMetrics())
       }
     RunSource.ended(if (request.dryRun) RunStatus.DryRun else report.status)
     report.row

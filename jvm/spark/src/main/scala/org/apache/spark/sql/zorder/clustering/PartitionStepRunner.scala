@@ -47,7 +47,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
       val steps = stepsAhead(underway)
       val reads = steps.map(_.files.map(_.length).sum) ++ others.map(_ => 0L)
       BatchResult.dryRun(
-        report.copy(reads = Some(underway.forecast.report)),
+        underway.forecast.shownIn(report),
         batches.limitAhead(reads),
         s"about ${HumanReadable.count(steps.length.toLong, "step")} of an earlier run are left.${selected.summary}")
     } else {

@@ -28,7 +28,7 @@ import org.apache.spark.sql.zorder.clustering.report.{
   HumanReadable,
   OtherReport,
   QueryReport,
-  ReadReport,
+  RunReport,
   Shares
 }
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -69,9 +69,12 @@ final private[clustering] case class Forecast(
   /** Adds what look-ups read of the blocks that the run has written. */
   def measuredOn(levels: Levels): Forecast = copy(measured = Some(Forecast.read(estimator, levels)))
 
-  /** The figures that the result row shows. */
-  def report: ReadReport =
-    ReadReport(columns, queries, others, alternatives.map(c => AlternativeReport(c.name, c.files, c.pages)))
+  /** A result row with these figures. */
+  def shownIn(report: RunReport): RunReport = report.copy(
+    columns = columns,
+    queries = queries,
+    others = others,
+    alternatives = alternatives.map(c => AlternativeReport(c.name, c.files, c.pages)))
 
   def columns: Seq[ColumnReport] = tracked.clustering.indices.map { c =>
     def at(level: ReadShares => Double): Shares = {

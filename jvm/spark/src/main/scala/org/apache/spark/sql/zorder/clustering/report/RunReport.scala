@@ -11,7 +11,10 @@ import org.apache.spark.sql.catalyst.expressions.GenericRowWithSchema
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.table.file.DataFile
 
-/** The one result row of a run and of its dry run. */
+/**
+ * The one result row of a run and of its dry run. What look-ups and queries read before a run and after it is empty
+ * where no layout was fitted.
+ */
 final case class RunReport(
     path: String,
     status: RunStatus,
@@ -19,7 +22,10 @@ final case class RunReport(
     runId: String,
     layoutChosen: String,
     metrics: RunMetrics,
-    reads: Option[ReadReport]) {
+    columns: Seq[ColumnReport] = Nil,
+    queries: Seq[QueryReport] = Nil,
+    others: Seq[OtherReport] = Nil,
+    alternatives: Seq[AlternativeReport] = Nil) {
   def row: Row = new GenericRowWithSchema(
     Array[Any](
       path,
@@ -28,10 +34,10 @@ final case class RunReport(
       runId,
       layoutChosen,
       metrics.row,
-      shown.columns.map(_.row),
-      shown.queries.map(_.row),
-      shown.others.map(_.row),
-      shown.alternatives.map(_.row)),
+      columns.map(_.row),
+      queries.map(_.row),
+      others.map(_.row),
+      alternatives.map(_.row)),
     RunReport.schema)
 
   def json: String = row.json
@@ -41,7 +47,7 @@ final case class RunReport(
     if (later.status == RunStatus.NothingToDo) this
     else {
       val done = Seq(this, later).find(_.status == RunStatus.Done).map(_.status)
-      val shown = if (later.reads.isDefined) later else this
+      val shown = if (later.columns.nonEmpty) later else this
       shown.copy(
         status = done.getOrElse(later.status),
         reason = Seq(reason, later.reason).filter(_.nonEmpty).mkString(" "),
@@ -54,8 +60,6 @@ final case class RunReport(
 
   /** The statement ended before all batches were begun. */
   def partial(why: String): RunReport = copy(status = RunStatus.Partial, reason = s"$reason PARTIAL: $why")
-
-  private def shown: ReadReport = reads.getOrElse(ReadReport())
 }
 
 object RunReport {
@@ -215,13 +219,6 @@ final case class RunCost(bytesToRead: Long = 0, bytesToShuffle: Long = 0, localD
     localDiskBytes + later.localDiskBytes)
 }
 
-/** What look-ups and queries read before a run and after it, as the result shows it. */
-final case class ReadReport(
-    columns: Seq[ColumnReport] = Nil,
-    queries: Seq[QueryReport] = Nil,
-    others: Seq[OtherReport] = Nil,
-    alternatives: Seq[AlternativeReport] = Nil)
-
 /** One clustering column in the result. */
 final case class ColumnReport(name: String, files: Shares, rowGroups: Shares, pages: Shares) {
   def row: Row = Row(name, files.row, rowGroups.row, pages.row)
@@ -376,7 +373,7 @@ private[clustering] object RunSource extends Source {
       count("bytesWritten", report.metrics.added.map(_.length).sum)
       count("filesAdded", report.metrics.added.length.toLong)
       count("filesRemoved", report.metrics.removed.length.toLong)
-      val files = report.reads.toSeq.flatMap(_.columns.map(_.files))
+      val files = report.columns.map(_.files)
       val measured = files.flatMap(_.measured)
       if (measured.nonEmpty) {
         shareRead.set(measured.sum / measured.length)

@@ -108,7 +108,7 @@ final private[clustering] case class RunContext(
       filesConsidered = selected.considered.toLong,
       filesSkipped = selected.leftAlone.toLong,
       startTimeMs = startedMs)
-    RunReport(table.root.toString, RunStatus.NothingToDo, "", progress.runId, layout, metrics, None)
+    RunReport(table.root.toString, RunStatus.NothingToDo, "", progress.runId, layout, metrics)
   }
 
   /** The name of the curve that the layout is made by. */

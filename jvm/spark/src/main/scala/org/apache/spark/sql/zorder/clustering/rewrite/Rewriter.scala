@@ -93,13 +93,11 @@ final private[clustering] case class RewritePlan(
    */
   def planned: RunReport = {
     val gathers = outputs.each.exists(_.level == OutputPlan.InRegion)
-    report.copy(
-      metrics = report.metrics.copy(
-        filesSkipped = report.metrics.filesConsidered - files.files.length,
-        rows = if (gathers) 0 else input.rows(files),
-        inputBytes = files.files.map(_.length).sum,
-        targetFiles = if (gathers) 0 else outputs.count.toLong),
-      reads = Some(forecast.report))
+    forecast.shownIn(report.copy(metrics = report.metrics.copy(
+      filesSkipped = report.metrics.filesConsidered - files.files.length,
+      rows = if (gathers) 0 else input.rows(files),
+      inputBytes = files.files.map(_.length).sum,
+      targetFiles = if (gathers) 0 else outputs.count.toLong)))
   }
 }
 
@@ -153,7 +151,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       ", ",
       ""))
     val planned = plan.planned
-    val report = planned.copy(
+    val report = measured.shownIn(planned.copy(
       status = RunStatus.Done,
       reason = summary(plan, files),
       metrics = planned.metrics.copy(
@@ -161,8 +159,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
         removed = if (request.into.isDefined) Nil else plan.files.files,
         batches = 1,
         rowGroups = footers.map(_.rowGroups.length.toLong).sum,
-        pages = pages.map(_.columns.headOption.fold(0L)(_.length.toLong)).sum),
-      reads = Some(measured.report)).timed(progress.stepMs)
+        pages = pages.map(_.columns.headOption.fold(0L)(_.length.toLong)).sum))).timed(progress.stepMs)
     val committed = commitRequest(plan, written, report)
     val refused = progress.step("commit")(conflictOf(write.commit(committed), attempts)) { conflict =>
       if (conflict.isEmpty) "the new files are the table's" else "refused: others have changed files since"
