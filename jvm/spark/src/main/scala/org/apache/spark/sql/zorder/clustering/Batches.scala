@@ -7,10 +7,8 @@ import org.apache.spark.sql.zorder.expr.layout.LayoutRef
 import org.apache.spark.sql.zorder.clustering.forecast.Forecast
 import org.apache.spark.sql.zorder.clustering.inspect.Inspection
 import org.apache.spark.sql.zorder.clustering.plan.{FileCount, GrowthPlan, PlacedPartition}
-import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunReport, RunStatus}
-import org.apache.spark.sql.zorder.clustering.request.RunContext
+import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunReport}
 import org.apache.spark.sql.zorder.clustering.rewrite.RewritePlan
-import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
@@ -226,47 +224,4 @@ private[clustering] object StepsUnderway {
  * @param batch
  *   where the statement goes on
  */
-final private[clustering] case class BatchResult(report: RunReport, batch: Batch) {
-  def status: RunStatus = report.status
-}
-
-private[clustering] object BatchResult {
-
-  /** The result of a batch that leaves all files alone. */
-  def nothingToDo(report: RunReport, reason: String, batch: Batch = Batch()): BatchResult = {
-    val metrics = report.metrics.copy(filesSkipped = report.metrics.filesConsidered)
-    BatchResult(report.copy(status = RunStatus.NothingToDo, reason = reason, metrics = metrics), batch)
-  }
-
-  /** A table without rows is no failure: a nightly job on it ends without an error. */
-  def empty(context: RunContext, lacks: String, selected: Selection, batch: Batch = Batch()): BatchResult =
-    tooSmall(
-      context.report(selected),
-      s"${context.table.name} has no $lacks: there is nothing to cluster yet.",
-      batch)
-
-  def tooSmall(report: RunReport, reason: String, batch: Batch): BatchResult =
-    BatchResult(report.copy(status = RunStatus.TooSmall, reason = reason), batch)
-
-  /**
-   * The result of a dry run that would change the table: its status is DRY_RUN, and its reason begins with the
-   * status that the run would have. (One that would change nothing has the status and the reason of that run.)
-   *
-   * @param limit
-   *   why the run would end before its last batch
-   * @param text
-   *   what the run would do
-   */
-  def dryRun(
-      report: RunReport,
-      limit: Option[String],
-      text: String,
-      batch: Batch = Batch()): BatchResult = {
-    val status = limit match {
-      case None => RunStatus.Done.name
-      case Some(why) => s"${RunStatus.Partial.name}, since $why"
-    }
-    val reason = s"The run would end as $status: $text"
-    BatchResult(report.copy(status = RunStatus.DryRun, reason = reason), batch)
-  }
-}
+final private[clustering] case class BatchResult(report: RunReport, batch: Batch = Batch())

@@ -126,7 +126,7 @@ object ClusteringRun {
       val context = contextOn(table)
       import context.{request, user}
       val result = new BatchRun(context, batches).apply()
-      if (request.changes && result.status == RunStatus.Done) {
+      if (request.changes && result.report.status == RunStatus.Done) {
         SessionRefresh(user, request.target, Seq(rootBefore, table.root))
         index.foreach(_.committed())
       }
@@ -137,7 +137,7 @@ object ClusteringRun {
   private def ended(context: RunContext, result: BatchResult): RunReport = {
     import context.progress
     val reason = result.report.reason + unfinished(context).fold("")(" " + _)
-    progress.announce(s"${result.status.name.toLowerCase(Locale.ROOT)}: $reason")
+    progress.announce(s"${result.report.status.name.toLowerCase(Locale.ROOT)}: $reason")
     val report = result.report.copy(reason = reason).timed(progress.stepMs)
     RunSource.wrote(report)
     report
@@ -160,7 +160,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
   import context._
 
   def apply(): BatchResult =
-    if (files.isEmpty) BatchResult.empty(context, "files", Selection(Nil, Nil))
+    if (files.isEmpty) BatchResult(empty("files", Selection(Nil, Nil)))
     else {
       val selected = progress.step("select")(select()) { s =>
         s"${HumanReadable.files(s.files)} to cluster, ${s.leftAlone} left alone"
@@ -201,7 +201,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
         val which = if (overlap) "overlaps" else "lies wholly inside"
         s"No file $which WHERE ${selected.where}.$hint${selected.othersNote}"
       }
-    BatchResult.nothingToDo(report(selected), reason)
+    BatchResult(report(selected).nothingToDo(reason))
   }
 
   /** Clusters all selected files anew, wherever they are in a layout. */
@@ -252,7 +252,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
       case None => clusterAnew(except = staying)
       case Some(result) if !request.dryRun =>
         result.copy(batch = result.batch.copy(left = others(result) ++ batch.left))
-      case Some(result) if result.status == RunStatus.NothingToDo && others(result).nonEmpty =>
+      case Some(result) if result.report.status == RunStatus.NothingToDo && others(result).nonEmpty =>
         clusterAnew(except = staying ++ moving.filter(p => handled(result)(p.directory)))
       case Some(result) => result
     }
@@ -283,10 +283,9 @@ final private class BatchRun(context: RunContext, batches: Batches) {
 
   private def allInPlace(selected: Selection): BatchResult = {
     val which = if (selected.leftAlone == 0) "All" else "These"
-    BatchResult.nothingToDo(
-      report(selected),
+    BatchResult(report(selected).nothingToDo(
       s"$which ${selected.files.length} files are in this layout already; " +
-        s"FULL rewrites them anyway.$logNotRead${selected.summary}")
+        s"FULL rewrites them anyway.$logNotRead${selected.summary}"))
   }
 
   /** Comparing layouts takes sampled rows, and a run that changes nothing reads none. */

@@ -53,9 +53,9 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
 
   /** New files without rows are rewritten only together with others. */
   private def noRows(idle: Seq[PlacedPartition], selected: Selection): BatchResult =
-    BatchResult.nothingToDo(
-      context.report(selected),
-      s"${HumanReadable.files(idle.flatMap(_.newFiles))} have come that hold no rows.${selected.summary}",
+    BatchResult(
+      context.report(selected).nothingToDo(
+        s"${HumanReadable.files(idle.flatMap(_.newFiles))} have come that hold no rows.${selected.summary}"),
       Batch(idle.map(_.directory).toSet))
 
   /** @param idle partitions whose new files have no rows: they are finished, whatever becomes of the others */
@@ -149,7 +149,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     val inSteps = steps.fold("")(s => s" In steps of at most ${HumanReadable.bytes(sizes.stepBytes(s))}.")
     val text =
       growing.map(_.summary(options)).mkString(" ") + inSteps + selected.summary + input.changesSummary
-    if (request.dryRun) Left(BatchResult.dryRun(rewrite.planned, limit = None, text, batch))
+    if (request.dryRun) Left(BatchResult(rewrite.planned.dryRun(limit = None, text), batch))
     else if (steps.isDefined) Right((rewrite.copy(remarks = text), Batch(idle, Nil, steps)))
     else Right((rewrite.copy(remarks = s" $text"), batch))
   }

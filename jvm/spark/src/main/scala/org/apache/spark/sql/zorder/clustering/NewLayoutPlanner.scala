@@ -41,11 +41,12 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       copy = request.into.isDefined,
       request.full,
       input.rows(_))
-    if (input.isEmpty) Left(BatchResult.empty(context, "rows", selected, batch))
+    if (input.isEmpty) Left(BatchResult(context.empty("rows", selected), batch))
     else if (files.partitions.isEmpty)
-      Left(BatchResult.tooSmall(
-        context.report(selected),
-        FilePlan.tooSmall(input.partitions, table.partitioned, files.target) + selected.summary,
+      Left(BatchResult(
+        context.report(selected).copy(
+          status = RunStatus.TooSmall,
+          reason = FilePlan.tooSmall(input.partitions, table.partitioned, files.target) + selected.summary),
         batch))
     else fitted(input, files, selected, batch)
   }
@@ -120,7 +121,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       val remarks = asked + forecast.warning + rewrite.rowGroupNote(options) + disk + notes
       if (request.dryRun) {
         val text = forecast.summary + "." + files.count + sizes.summary(files) + remarks
-        Left(BatchResult.dryRun(rewrite.planned, limit(rewrite.input, files), text, batch))
+        Left(BatchResult(rewrite.planned.dryRun(limit(rewrite.input, files), text), batch))
       } else if (sizes.needsSteps(files, rewrite.outputs.count, selected)) {
         val steps = firstStep(rewrite)
         val begun = s"${HumanReadable.files(steps.moving)} are clustered in steps of at most " +

@@ -46,10 +46,9 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
     if (request.dryRun) {
       val steps = stepsAhead(underway)
       val reads = steps.map(_.files.map(_.length).sum) ++ others.map(_ => 0L)
-      BatchResult.dryRun(
-        underway.forecast.shownIn(report),
+      BatchResult(underway.forecast.shownIn(report).dryRun(
         batches.limitAhead(reads),
-        s"about ${HumanReadable.count(steps.length.toLong, "step")} of an earlier run are left.${selected.summary}")
+        s"about ${HumanReadable.count(steps.length.toLong, "step")} of an earlier run are left.${selected.summary}"))
     } else {
       val reason =
         if (batches.underway.isDefined) ""
@@ -126,9 +125,9 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
               Some(underway.copy(waiting = waiting -- replaced, stepsLeft = stepsLeft)))
         BatchResult(written.copy(reason = reason), batch)
       case _ =>
-        BatchResult.nothingToDo(
-          report,
-          s"Another writer has replaced the files of ${underway.partitionName} that were left to do.",
+        BatchResult(
+          report.nothingToDo(
+            s"Another writer has replaced the files of ${underway.partitionName} that were left to do."),
           last)
     }
   }

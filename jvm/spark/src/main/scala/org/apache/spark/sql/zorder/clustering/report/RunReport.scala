@@ -54,6 +54,27 @@ final case class RunReport(
         metrics = metrics.and(later.metrics))
     }
 
+  /** The row of a batch that leaves all files alone. */
+  def nothingToDo(why: String): RunReport =
+    copy(
+      status = RunStatus.NothingToDo,
+      reason = why,
+      metrics = metrics.copy(filesSkipped = metrics.filesConsidered))
+
+  /**
+   * The row of a dry run that would change the table: its status is DRY_RUN, and its reason begins with the status that
+   * the run would have. (One that would change nothing has the status and the reason of that run.)
+   *
+   * @param limit
+   *   why the run would end before its last batch
+   * @param text
+   *   what the run would do
+   */
+  def dryRun(limit: Option[String], text: String): RunReport = {
+    val end = limit.fold(RunStatus.Done.name)(why => s"${RunStatus.Partial.name}, since $why")
+    copy(status = RunStatus.DryRun, reason = s"The run would end as $end: $text")
+  }
+
   /** Adds the times so far: before the commit for the run's record, at the end for the result row. */
   def timed(stepMs: Map[String, Long]): RunReport =
     copy(metrics = metrics.copy(endTimeMs = System.currentTimeMillis(), stepMs = stepMs))

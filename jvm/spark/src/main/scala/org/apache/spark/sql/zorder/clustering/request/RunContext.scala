@@ -111,6 +111,11 @@ final private[clustering] case class RunContext(
     RunReport(table.root.toString, RunStatus.NothingToDo, "", progress.runId, layout, metrics)
   }
 
+  /** A table without rows is no failure: a nightly job on it ends without an error. */
+  def empty(lacks: String, selected: Selection): RunReport = report(selected).copy(
+    status = RunStatus.TooSmall,
+    reason = s"${table.name} has no $lacks: there is nothing to cluster yet.")
+
   /** The name of the curve that the layout is made by. */
   def curve: String = request.curve.getOrElse(CurveRegistry.Auto.name)
 
