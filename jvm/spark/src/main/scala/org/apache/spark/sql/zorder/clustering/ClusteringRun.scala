@@ -160,7 +160,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
   import context._
 
   def apply(): BatchResult =
-    if (files.isEmpty) BatchResult(empty("files", Selection(Nil, Nil)))
+    if (files.isEmpty) BatchResult(context.empty("files", Selection(Nil, Nil)))
     else {
       val selected = progress.step("select")(select()) { s =>
         s"${HumanReadable.files(s.files)} to cluster, ${s.leftAlone} left alone"
@@ -201,7 +201,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
         val which = if (overlap) "overlaps" else "lies wholly inside"
         s"No file $which WHERE ${selected.where}.$hint${selected.othersNote}"
       }
-    BatchResult(report(selected).nothingToDo(reason))
+    BatchResult(context.report(selected).nothingToDo(reason))
   }
 
   /** Clusters all selected files anew, wherever they are in a layout. */
@@ -283,7 +283,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
 
   private def allInPlace(selected: Selection): BatchResult = {
     val which = if (selected.leftAlone == 0) "All" else "These"
-    BatchResult(report(selected).nothingToDo(
+    BatchResult(context.report(selected).nothingToDo(
       s"$which ${selected.files.length} files are in this layout already; " +
         s"FULL rewrites them anyway.$logNotRead${selected.summary}"))
   }
