@@ -133,25 +133,25 @@ final case class RunMetrics(
    * The metrics of two batches of one statement, which has considered the same files twice. Files that the first
    * added and the second removed count for neither.
    */
-  def and(later: RunMetrics): RunMetrics =
-    net(later, added.map(RunMetrics.place).toSet, later.removed.map(RunMetrics.place).toSet)
-
-  private def net(later: RunMetrics, before: Set[String], after: Set[String]): RunMetrics = copy(
-    added = added.filterNot(f => after(RunMetrics.place(f))) ++ later.added,
-    removed = removed ++ later.removed.filterNot(f => before(RunMetrics.place(f))),
-    partitionsOptimized = partitionsOptimized + later.partitionsOptimized,
-    batches = batches + later.batches,
-    filesSkipped =
-      math.max(0L, filesConsidered - removed.length - later.removed.count(f => !before(RunMetrics.place(f)))),
-    endTimeMs = later.endTimeMs,
-    rows = rows + later.rows,
-    inputBytes = inputBytes + later.inputBytes,
-    targetFiles = targetFiles + later.targetFiles,
-    sampledRows = sampledRows + later.sampledRows,
-    rowGroups = rowGroups + later.rowGroups,
-    pages = pages + later.pages,
-    cost = cost.and(later.cost),
-    stepMs = later.stepMs)
+  def and(later: RunMetrics): RunMetrics = {
+    val (before, after) = (added.map(RunMetrics.place).toSet, later.removed.map(RunMetrics.place).toSet)
+    val allRemoved = removed ++ later.removed.filterNot(f => before(RunMetrics.place(f)))
+    copy(
+      added = added.filterNot(f => after(RunMetrics.place(f))) ++ later.added,
+      removed = allRemoved,
+      partitionsOptimized = partitionsOptimized + later.partitionsOptimized,
+      batches = batches + later.batches,
+      filesSkipped = math.max(0L, filesConsidered - allRemoved.length),
+      endTimeMs = later.endTimeMs,
+      rows = rows + later.rows,
+      inputBytes = inputBytes + later.inputBytes,
+      targetFiles = targetFiles + later.targetFiles,
+      sampledRows = sampledRows + later.sampledRows,
+      rowGroups = rowGroups + later.rowGroups,
+      pages = pages + later.pages,
+      cost = cost.and(later.cost),
+      stepMs = later.stepMs)
+  }
 
   def row: Row = Row(
     added.length.toLong,

@@ -217,16 +217,12 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
     if (keys.isEmpty) "" else s" Footer entries that are not kept: ${keys.mkString(", ")}."
   }
 
-  private def rewrite(plan: RewritePlan, target: TableWrite): Seq[WrittenFile] =
-    writeRows(
-      plan,
-      target,
-      RowsToWrite(
-        plan.source.plan,
-        outputOf(plan.source),
-        plan.columns.map(_.expression),
-        plan.source.route),
-      plan.outputs)
+  private def rewrite(plan: RewritePlan, target: TableWrite): Seq[WrittenFile] = {
+    import plan.source
+    val output = if (request.into.isDefined) source.copied else source.output
+    val rows = RowsToWrite(source.plan, output, plan.columns.map(_.expression), source.route)
+    writeRows(plan, target, rows, plan.outputs)
+  }
 
   private def writeRows(
       plan: RewritePlan,
@@ -260,9 +256,6 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
     ActiveSession.during(session)(
       target.write(session, query, partitionNames, writeOptions, outputs.each(_).directory))
   }
-
-  private def outputOf(source: InputRelation): Seq[Attribute] =
-    if (request.into.isDefined) source.copied else source.output
 
   /** No row group has more values than its file has rows. */
   private def bloom(plan: RewritePlan): Map[String, String] =
