@@ -21,10 +21,8 @@ class ListedParquetFileSuite extends AnyFunSuite with StatsFixture {
     parquetFiles(dir).head
   }
 
-  private def read(file: DataFile): (FileFooter, FilePages) = {
-    val (footers, pages) = Footers.readWithPages(session, Seq(file), id)
-    (footers.head, pages.head)
-  }
+  private def read(file: DataFile): (FileFooter, FilePages) =
+    Footers.readWithPages(session, Seq(file), id).head
 
   private def at(file: DataFile): Path = Paths.get(file.path.stripPrefix("file:"))
 

@@ -6,9 +6,8 @@ import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.expr.layout.LayoutRef
 import org.apache.spark.sql.zorder.clustering.forecast.Forecast
 import org.apache.spark.sql.zorder.clustering.inspect.Inspection
-import org.apache.spark.sql.zorder.clustering.plan.{EarlierBatches, FileCount, GrowthPlan, PlacedPartition}
-import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunMetrics, RunReport, RunStatus}
-import org.apache.spark.sql.zorder.clustering.request.RunContext
+import org.apache.spark.sql.zorder.clustering.plan.{FileCount, GrowthPlan, PlacedPartition}
+import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunReport}
 import org.apache.spark.sql.zorder.clustering.rewrite.RewritePlan
 import org.apache.spark.sql.zorder.table.file.DataFile
 
@@ -31,10 +30,7 @@ final private[clustering] class Batches(
     freeDisk: => Option[Long] = None,
     done: Set[String] = Set.empty,
     val underway: Option[StepsUnderway] = None,
-    override val deletesRewritten: Set[String] = Set.empty)
-    extends EarlierBatches {
-
-  override def waiting: Set[String] = underway.fold(Set.empty[String])(_.waiting)
+    val deletesRewritten: Set[String] = Set.empty) {
 
   /**
    * The partitions of the next batch.
@@ -128,14 +124,16 @@ private[clustering] object Batches {
 }
 
 /**
+ * What a batch does for its statement.
+ *
  * @param finished
- *   partitions that this batch has brought to their end
+ *   partitions that it brings to their end
  * @param left
  *   partitions for later batches
  * @param underway
- *   the partition that this batch has brought a step further
+ *   the partition that it brings a step further
  * @param deletesRewritten
- *   partitions in which it rewrote only the files that had lost many rows
+ *   partitions in which it rewrites only the files that had lost many rows
  */
 final private[clustering] case class Batch(
     finished: Set[String] = Set.empty,
@@ -215,34 +213,8 @@ private[clustering] object StepsUnderway {
       growth,
       whole.input,
       whole.forecast,
-      whole.layout)
+      whole.report.layoutChosen)
 }
-
-/**
- * What a batch is going to do, and what its result says about it. `NewLayoutPlanner` and `IncrementPlanner` make
- * it, `BatchRun` carries it out.
- *
- * @param batch
- *   what is finished and what is left after a rewrite in one commit
- * @param steps
- *   the partition to cluster in several commits, not begun yet, if the files are too many for one
- * @param limit
- *   why the run would end before its last batch; for a dry run
- * @param dryRunText
- *   what the run would do
- * @param reason
- *   the reason of the result; with a rewrite in one commit it follows the files that were read and written
- * @param idle
- *   partitions whose new files have no rows: they are finished, whatever becomes of the others
- */
-final private[clustering] case class BatchPlan(
-    rewrite: RewritePlan,
-    batch: Batch,
-    steps: Option[StepsUnderway],
-    limit: Option[String],
-    dryRunText: String,
-    reason: String,
-    idle: Set[String] = Set.empty)
 
 /**
  * How a batch ended.
@@ -252,63 +224,4 @@ final private[clustering] case class BatchPlan(
  * @param batch
  *   where the statement goes on
  */
-final private[clustering] case class BatchResult(report: RunReport, batch: Batch) {
-  def status: RunStatus = report.status
-}
-
-private[clustering] object BatchResult {
-
-  /** The result of a batch that has written nothing. */
-  def of(
-      context: RunContext,
-      status: RunStatus,
-      reason: String,
-      metrics: RunMetrics,
-      layout: String = "",
-      forecast: Option[Forecast] = None,
-      batch: Batch = Batch()): BatchResult =
-    BatchResult(
-      RunReport(
-        context.table.root.toString,
-        status,
-        reason,
-        context.progress.runId,
-        layout,
-        metrics,
-        forecast.map(_.report)),
-      batch)
-
-  /** A table without rows is no failure: a nightly job on it ends without an error. */
-  def empty(context: RunContext, lacks: String, metrics: RunMetrics, batch: Batch = Batch()): BatchResult =
-    of(
-      context,
-      RunStatus.TooSmall,
-      s"${context.table.name} has no $lacks: there is nothing to cluster yet.",
-      metrics,
-      batch = batch)
-
-  /**
-   * The result of a dry run that would change the table: its status is DRY_RUN, and its reason begins with the
-   * status that the run would have. (One that would change nothing has the status and the reason of that run.)
-   *
-   * @param limit
-   *   why the run would end before its last batch
-   * @param text
-   *   what the run would do
-   */
-  def dryRun(
-      context: RunContext,
-      limit: Option[String],
-      text: String,
-      metrics: RunMetrics,
-      layout: String,
-      forecast: Forecast,
-      batch: Batch = Batch()): BatchResult = {
-    val status = limit match {
-      case None => RunStatus.Done.name
-      case Some(why) => s"${RunStatus.Partial.name}, since $why"
-    }
-    val reason = s"The run would end as $status: $text"
-    of(context, RunStatus.DryRun, reason, metrics, layout, Some(forecast), batch)
-  }
-}
+final private[clustering] case class BatchResult(report: RunReport, batch: Batch = Batch())

@@ -20,8 +20,9 @@ import org.apache.spark.sql.zorder.clustering.report.{
   RunStatus
 }
 import org.apache.spark.sql.zorder.clustering.request.{ClusterRequest, Progress, RunContext, TableOptions}
-import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, Rewriter}
+import org.apache.spark.sql.zorder.clustering.rewrite.{RewritePlan, Rewriter}
 import org.apache.spark.sql.zorder.clustering.select.{Selection, WorstFiles}
+import org.apache.spark.sql.zorder.querylog.QueryLog
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.make.IndexUpkeep
 import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, TableRef}
@@ -42,7 +43,7 @@ object ClusteringRun {
       try runBatches(user, request)
       catch {
         case e: NoRowsYetException =>
-          RunReport(nameOf(request.target), RunStatus.TooSmall, e.sentence, "", "", RunMetrics(), None)
+          RunReport(nameOf(request.target), RunStatus.TooSmall, e.sentence, "", "", RunMetrics())
       }
     RunSource.ended(if (request.dryRun) RunStatus.DryRun else report.status)
     report.row
@@ -66,8 +67,10 @@ object ClusteringRun {
       val index = if (request.changes) IndexUpkeep.before(user, table) else None
       val disks = new LocalDisks(user)
       val batches = new Batches(options, System.currentTimeMillis(), disks.free)
+      lazy val log = QueryLog.of(user, options).map(_.on(user, table))
+      def contextOn(now: ClusterTable) = RunContext.on(now, user, request, options, progress, log)
       // once for all batches, and for those that stand when one fails
-      try runBatches(table, RunContext.of(user, request, options, progress), batches, () => open(), index)
+      try runBatches(table, contextOn, batches, () => open(), index)
       finally index.foreach(_.afterCommits(request.target))
     })
   }
@@ -89,7 +92,7 @@ object ClusteringRun {
    * Runs batch after batch, each on the table as the one before has left it.
    *
    * @param contextOn
-   *   resolves the statement against the table of the next batch
+   *   resolves the statement against the table of a batch
    */
   @tailrec
   private def runBatches(
@@ -99,8 +102,8 @@ object ClusteringRun {
       reopen: () => ClusterTable,
       index: Option[IndexUpkeep],
       earlier: Option[RunReport] = None): RunReport = {
-    val (context, result) = runBatch(table, contextOn, batches, index)
-    val report = earlier.foldLeft(reportOf(context, result))((now, before) => before.and(now))
+    val result = runBatch(table, contextOn, batches, index)
+    val report = earlier.fold(result.report)(_.and(result.report))
     val limit = batches.limitReached(report)
     if (result.batch.isLast) report
     else if (limit.isDefined)
@@ -109,7 +112,7 @@ object ClusteringRun {
     else {
       // Spark deletes a batch's shuffle files only after the driver's garbage collector has freed their dependencies
       System.gc()
-      runBatches(reopen(), context.next, batches.after(result.batch), reopen, index, Some(report))
+      runBatches(reopen(), contextOn, batches.after(result.batch), reopen, index, Some(report))
     }
   }
 
@@ -117,26 +120,25 @@ object ClusteringRun {
       table: ClusterTable,
       contextOn: ClusterTable => RunContext,
       batches: Batches,
-      index: Option[IndexUpkeep]): (RunContext, BatchResult) = {
+      index: Option[IndexUpkeep]): BatchResult = {
     val rootBefore = table.root
     try {
       val context = contextOn(table)
       import context.{request, user}
       val result = new BatchRun(context, batches).apply()
-      if (request.changes && result.status == RunStatus.Done) {
+      if (request.changes && result.report.status == RunStatus.Done) {
         SessionRefresh(user, request.target, Seq(rootBefore, table.root))
         index.foreach(_.committed())
       }
-      (context, result)
+      result.copy(report = ended(context, result))
     } finally table.close()
   }
 
-  private def reportOf(context: RunContext, result: BatchResult): RunReport = {
+  private def ended(context: RunContext, result: BatchResult): RunReport = {
     import context.progress
     val reason = result.report.reason + unfinished(context).fold("")(" " + _)
-    progress.announce(s"${result.status.name.toLowerCase(Locale.ROOT)}: $reason")
-    val report =
-      result.report.copy(reason = reason, metrics = BatchMetrics.ended(result.report.metrics, progress))
+    progress.announce(s"${result.report.status.name.toLowerCase(Locale.ROOT)}: $reason")
+    val report = result.report.copy(reason = reason).timed(progress.stepMs)
     RunSource.wrote(report)
     report
   }
@@ -158,7 +160,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
   import context._
 
   def apply(): BatchResult =
-    if (files.isEmpty) BatchResult.empty(context, "files", RunMetrics(startTimeMs = startedMs))
+    if (files.isEmpty) BatchResult(context.empty("files", Selection(Nil, Nil)))
     else {
       val selected = progress.step("select")(select()) { s =>
         s"${HumanReadable.files(s.files)} to cluster, ${s.leftAlone} left alone"
@@ -199,7 +201,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
         val which = if (overlap) "overlaps" else "lies wholly inside"
         s"No file $which WHERE ${selected.where}.$hint${selected.othersNote}"
       }
-    nothingToDo(reason, selected.considered, selected.considered)
+    BatchResult(context.report(selected).nothingToDo(reason))
   }
 
   /** Clusters all selected files anew, wherever they are in a layout. */
@@ -216,7 +218,9 @@ final private class BatchRun(context: RunContext, batches: Batches) {
 
   /** Leaves partitions in place alone, continues a partition that is underway, and clusters the others. */
   private def byPlacement(selected: Selection): BatchResult = {
-    val placement = new Placement(table, columns, curve, options, batches).of(selected)
+    val toMove = batches.underway.fold(Set.empty[String])(_.waiting)
+    val placement =
+      new Placement(table, columns, curve, options, toMove, batches.deletesRewritten).of(selected)
     val waiting = placement.filterNot(_.nothingToDo).map(p => p.directory -> p.all.map(_.length).sum)
     val underway = placement.find(p =>
       if (batches.underway.isDefined) batches.underway.exists(_.directory == p.directory)
@@ -248,7 +252,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
       case None => clusterAnew(except = staying)
       case Some(result) if !request.dryRun =>
         result.copy(batch = result.batch.copy(left = others(result) ++ batch.left))
-      case Some(result) if result.status == RunStatus.NothingToDo && others(result).nonEmpty =>
+      case Some(result) if result.report.status == RunStatus.NothingToDo && others(result).nonEmpty =>
         clusterAnew(except = staying ++ moving.filter(p => handled(result)(p.directory)))
       case Some(result) => result
     }
@@ -267,37 +271,21 @@ final private class BatchRun(context: RunContext, batches: Batches) {
   private def newLayout(selected: Selection, batch: Batch): BatchResult =
     carryOut(new NewLayoutPlanner(context, batches)(selected, batch))
 
-  /** A dry run only reports the plan; otherwise its first step or all of it is rewritten and committed. */
-  private def carryOut(planned: Either[BatchResult, BatchPlan]): BatchResult = planned match {
+  /** Rewrites and commits what is planned, or its first step. */
+  private def carryOut(planned: Either[BatchResult, (RewritePlan, Batch)]): BatchResult = planned match {
     case Left(result) => result
-    case Right(plan) =>
-      import plan.{batch, rewrite}
-      val result =
-        if (request.dryRun)
-          BatchResult.dryRun(
-            context,
-            plan.limit,
-            plan.dryRunText,
-            BatchMetrics.planned(context, rewrite),
-            rewrite.layout,
-            rewrite.forecast,
-            batch)
-        else if (plan.steps.isDefined)
-          new PartitionStepRunner(context, batches).first(plan, plan.steps.get)
-        else {
-          val written = new Rewriter(context)(rewrite)
-          BatchResult(written.copy(reason = written.reason + plan.reason), batch)
-        }
-      result.copy(batch = result.batch.copy(finished = result.batch.finished ++ plan.idle))
+    case Right((plan, batch)) if batch.underway.isDefined =>
+      new PartitionStepRunner(context, batches).first(plan, batch)
+    case Right((plan, batch)) =>
+      val written = new Rewriter(context)(plan)
+      BatchResult(written.copy(reason = written.reason + plan.remarks), batch)
   }
 
   private def allInPlace(selected: Selection): BatchResult = {
     val which = if (selected.leftAlone == 0) "All" else "These"
-    nothingToDo(
+    BatchResult(context.report(selected).nothingToDo(
       s"$which ${selected.files.length} files are in this layout already; " +
-        s"FULL rewrites them anyway.$logNotRead${selected.summary}",
-      selected.considered,
-      selected.considered)
+        s"FULL rewrites them anyway.$logNotRead${selected.summary}"))
   }
 
   /** Comparing layouts takes sampled rows, and a run that changes nothing reads none. */
@@ -305,11 +293,4 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     if (log.exists(_.queries.nonEmpty))
       " The query log was not used: FULL with DRY RUN shows what a layout for it would gain."
     else ""
-
-  private def nothingToDo(reason: String, considered: Int, skipped: Int): BatchResult =
-    BatchResult.of(
-      context,
-      RunStatus.NothingToDo,
-      reason,
-      BatchMetrics.unplanned(context, considered, skipped))
 }

@@ -13,11 +13,12 @@ import org.apache.spark.sql.zorder.clustering.plan.{
   PlacedPartition,
   SizedPartition
 }
-import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunStatus}
+import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, RunContext}
-import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, RewritePlan}
+import org.apache.spark.sql.zorder.clustering.rewrite.RewritePlan
 import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.stats.Footers
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 
 /**
@@ -25,7 +26,7 @@ import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
  * and then they are merged into their cells or appended in layout order, as the write budget allows.
  */
 final private[clustering] class IncrementPlanner(context: RunContext, batches: Batches) {
-  import context.{options, pinned, progress, request, table, user}
+  import context.{options, pinned, progress, request, statistics, table}
 
   /**
    * @param partitions
@@ -33,45 +34,43 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
    * @param selected
    *   the selection that they belong to
    * @return
-   *   None if all of them have to be clustered anew; the result instead of a plan, if there is nothing to do
+   *   None if all of them have to be clustered anew; the result instead of a plan, if there is nothing to do, and of
+   *   a dry run
    */
   def apply(
       partitions: Seq[(PlacedPartition, LayoutRef)],
-      selected: Selection): Option[Either[BatchResult, BatchPlan]] = {
-    val everything = Selection(partitions.flatMap(_._1.all), Nil)
+      selected: Selection): Option[Either[BatchResult, (RewritePlan, Batch)]] = {
     val input = progress.step("footers") {
-      Inspection(pinned, table, everything, context.statistics, options)
+      val footers = Footers.read(pinned, partitions.flatMap(_._1.all), statistics.columns)
+      Inspection(pinned, table, footers, statistics, options)
     }(_.summary)
     // files that have lost all their rows leave no file when they are written again
     val (waiting, idle) =
       partitions.partition { case (p, _) => p.newFilesAfter.isDefined || input.rows(p.newFiles) > 0 }
     if (waiting.isEmpty) Some(Left(noRows(idle.map(_._1), selected)))
-    else
-      plan(waiting, input, selected).map(p => Right(p.copy(idle = idle.map(_._1.directory).toSet)))
+    else plan(waiting, input, selected, idle.map(_._1.directory).toSet)
   }
 
   /** New files without rows are rewritten only together with others. */
   private def noRows(idle: Seq[PlacedPartition], selected: Selection): BatchResult =
-    BatchResult.of(
-      context,
-      RunStatus.NothingToDo,
-      s"${HumanReadable.files(idle.flatMap(_.newFiles))} have come that hold no rows.${selected.summary}",
-      BatchMetrics.unplanned(context, selected.considered, selected.considered),
-      batch = Batch(idle.map(_.directory).toSet))
+    BatchResult(
+      context.report(selected).nothingToDo(
+        s"${HumanReadable.files(idle.flatMap(_.newFiles))} have come that hold no rows.${selected.summary}"),
+      Batch(idle.map(_.directory).toSet))
 
+  /** @param idle partitions whose new files have no rows: they are finished, whatever becomes of the others */
   private def plan(
       partitions: Seq[(PlacedPartition, LayoutRef)],
       input: Inspection,
-      selected: Selection): Option[BatchPlan] = {
-    val incoming = filePlan(partitions.map { case (p, ref) =>
-      PinnedPartition(p.directory, p.newFiles) -> ref.layout.files
+      selected: Selection,
+      idle: Set[String]): Option[Either[BatchResult, (RewritePlan, Batch)]] = {
+    val incoming = FilePlan(partitions.toIndexedSeq.map { case (p, ref) =>
+      SizedPartition(PinnedPartition(p.directory, p.newFiles), ref.layout.files)
     })
     val source = input.relation(incoming)
-    val columns = context.columnsOf(source.plan)
-    if (partitions.exists { case (_, ref) => !fits(ref, columns) }) None
+    val tracked = TrackedColumns.of(context, input, input.footersOf(incoming), source.plan)
+    if (partitions.exists { case (_, ref) => !fits(ref, tracked.clustering) }) None
     else {
-      val tracked =
-        TrackedColumns.of(user, table, source.plan, columns, input.statistics, input.footersOf(incoming))
       val layouts = PartitionLayouts(partitions.map(_._2).toIndexedSeq)
       val counted = progress.step("sample")(count(source, input.rows(incoming), tracked, layouts))(c =>
         s"${HumanReadable.count(c.rows.sum, "new row")} counted by file number")
@@ -84,18 +83,13 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
         }
       }(g => s"${g.count(_.plan != GrowthPlan.Refit)} of ${g.length} partitions grow in their layouts")
       val growing = decided.filter(_.plan != GrowthPlan.Refit)
-      if (growing.isEmpty) None else Some(plan(growing, input, forecaster, counted, selected))
+      if (growing.isEmpty) None else Some(plan(growing, input, forecaster, counted, selected, idle))
     }
   }
 
   /** A stored layout does not fit columns whose types have changed since. */
   private def fits(ref: LayoutRef, columns: Seq[ClusterColumn]): Boolean =
     ref.layout.columns.map(_.dataType) == columns.map(_.dataType.sql)
-
-  private def filePlan(partitions: Seq[(PinnedPartition, Int)]): FilePlan =
-    FilePlan(
-      partitions.map { case (p, files) => SizedPartition(p, files) }.toIndexedSeq,
-      partitions.map(_._1.bytes).sum / math.max(1, partitions.map(_._2).sum))
 
   private def count(
       source: InputRelation,
@@ -119,29 +113,34 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       input: Inspection,
       forecaster: IncrementForecaster,
       counted: CountedSample,
-      selected: Selection): BatchPlan = {
-    val files = filePlan(growing.map { g =>
-      PinnedPartition(g.placed.directory, g.placed.newFiles ++ g.rewritten) -> g.ref.layout.files
+      selected: Selection,
+      idle: Set[String]): Either[BatchResult, (RewritePlan, Batch)] = {
+    val files = FilePlan(growing.toIndexedSeq.map { g =>
+      SizedPartition(
+        PinnedPartition(g.placed.directory, g.placed.newFiles ++ g.rewritten),
+        g.ref.layout.files)
     })
     val source = input.relation(files)
     val outputs = GrowingPartition.outputs(growing)
     val forecast = forecaster.forecast(growing, files, counted.sample)
+    val stored = s"stored layout ${growing.map(_.ref.id).distinct.mkString(", ")}"
+    val report = context.report(selected, stored, growing.length)
+    val metrics = report.metrics.copy(
+      targetFileSize = files.files.map(_.length).sum / math.max(1, files.outputFiles),
+      sampledRows = counted.rows.sum)
     val rewrite = RewritePlan(
+      report.copy(metrics = metrics),
       input,
       files,
       source,
       context.columnsOf(source.plan),
       PartitionLayouts(growing.map(_.ref).toIndexedSeq),
       outputs,
-      s"stored layout ${growing.map(_.ref.id).distinct.mkString(", ")}",
       forecast,
       PlannedPages.of(input, forecast.tracked, files, options, whole = outputs.spread),
-      partitionsFinished = growing.length,
-      filesConsidered = selected.considered,
-      sampledRows = counted.rows.sum,
       kept = Some(forecaster.levelsWithout(growing, files.files)))
     val batch = Batch(
-      finished = growing.filter(_.placed.newFilesAfter.forall(_.isEmpty)).map(_.placed.directory).toSet,
+      finished = idle ++ growing.filter(_.placed.newFilesAfter.forall(_.isEmpty)).map(_.placed.directory),
       deletesRewritten = growing.filter(_.placed.newFilesAfter.isDefined).map(_.placed.directory).toSet)
     val sizes = new StepSizes(context, batches)
     val steps =
@@ -150,8 +149,9 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     val inSteps = steps.fold("")(s => s" In steps of at most ${HumanReadable.bytes(sizes.stepBytes(s))}.")
     val text =
       growing.map(_.summary(options)).mkString(" ") + inSteps + selected.summary + input.changesSummary
-    val reason = if (steps.isDefined) text else s" $text"
-    BatchPlan(rewrite, batch, steps, limit = None, dryRunText = text, reason)
+    if (request.dryRun) Left(BatchResult(rewrite.planned.dryRun(limit = None, text), batch))
+    else if (steps.isDefined) Right((rewrite.copy(remarks = text), Batch(idle, Nil, steps)))
+    else Right((rewrite.copy(remarks = s" $text"), batch))
   }
 }
 

@@ -14,25 +14,26 @@ import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, TrackedColumn
 import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, GrowthPlan, OutputPlan, PlacedPartition}
 import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunStatus}
 import org.apache.spark.sql.zorder.clustering.request.RunContext
-import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, RewritePlan}
+import org.apache.spark.sql.zorder.clustering.rewrite.RewritePlan
 import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.clustering.draw.DrawnQueries
 import sparkzorder.curve.cost.Query
 
 /** Plans to cluster files anew: samples rows, fits layouts, forecasts them, and decides whether they gain enough. */
 final private[clustering] class NewLayoutPlanner(context: RunContext, batches: Batches) {
-  import context.{curve, log, options, pinned, progress, request, table, user}
+  import context.{curve, log, options, pinned, progress, request, statistics, table, user}
   private val sizes = new StepSizes(context, batches)
 
   /**
    * @param batch
    *   what is finished and what is left when the files are rewritten in one commit
    * @return
-   *   the result instead of a plan, if nothing is to be rewritten
+   *   the result instead of a plan, if nothing is to be rewritten, as in a dry run
    */
-  def apply(selected: Selection, batch: Batch): Either[BatchResult, BatchPlan] = {
+  def apply(selected: Selection, batch: Batch): Either[BatchResult, (RewritePlan, Batch)] = {
     val input = progress.step("footers") {
-      Inspection(pinned, table, selected, context.statistics, options)
+      val footers = selected.footersIn(pinned, statistics.columns)
+      Inspection(pinned, table, footers, statistics, options)
     }(_.summary)
     val files = FilePlan(
       input.partitions,
@@ -40,15 +41,13 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       copy = request.into.isDefined,
       request.full,
       input.rows(_))
-    lazy val unplanned = BatchMetrics.unplanned(context, selected.considered, selected.leftAlone)
-    if (input.isEmpty) Left(BatchResult.empty(context, "rows", unplanned, batch))
+    if (input.isEmpty) Left(BatchResult(context.empty("rows", selected), batch))
     else if (files.partitions.isEmpty)
-      Left(BatchResult.of(
-        context,
-        RunStatus.TooSmall,
-        FilePlan.tooSmall(input.partitions, table.partitioned, files.target) + selected.summary,
-        unplanned,
-        batch = batch))
+      Left(BatchResult(
+        context.report(selected).copy(
+          status = RunStatus.TooSmall,
+          reason = FilePlan.tooSmall(input.partitions, table.partitioned, files.target) + selected.summary),
+        batch))
     else fitted(input, files, selected, batch)
   }
 
@@ -57,11 +56,11 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       input: Inspection,
       bySize: FilePlan,
       selected: Selection,
-      batch: Batch): Either[BatchResult, BatchPlan] = {
+      batch: Batch): Either[BatchResult, (RewritePlan, Batch)] = {
     val source = input.relation(bySize)
-    val columns = context.columnsOf(source.plan)
     val footers = input.footersOf(bySize)
-    val tracked = TrackedColumns.of(user, table, source.plan, columns, input.statistics, footers)
+    val tracked = TrackedColumns.of(context, input, footers, source.plan)
+    val columns = tracked.clustering
     val enough = new EnoughFiles(input, tracked, curve, options)
     val sampled = progress.step("sample") {
       Sampling(pinned, source, tracked.all, enough.most(bySize), input.rows(bySize))
@@ -78,20 +77,21 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       new RewriteForecaster(input, files, tracked, layouts, pages).forecast(pinned, drawn)
     }(_.summary)
     val cost = CostForecast.of(pinned, source, footers, tracked, input.statistics, options)
+    val report = context.report(selected, layouts.summary, files.partitions.length)
+    val metrics = report.metrics.copy(
+      targetFileSize = files.target,
+      sampledRows = sampled.rows.toLong,
+      cost = sizes.withSteps(cost, files))
     val rewrite = RewritePlan(
+      report.copy(metrics = metrics),
       input,
       files,
       source,
       columns,
       layouts.layouts,
       OutputPlan.of(files.partitions.map(_.partition.directory), layouts.layouts),
-      layouts.summary,
       forecast,
-      pages,
-      partitionsFinished = files.partitions.length,
-      filesConsidered = selected.considered,
-      sampledRows = sampled.rows.toLong,
-      cost = sizes.withSteps(cost, files))
+      pages)
     decide(rewrite, layouts, selected, batch)
   }
 
@@ -100,7 +100,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       rewrite: RewritePlan,
       layouts: FittedLayouts,
       selected: Selection,
-      batch: Batch): Either[BatchResult, BatchPlan] = {
+      batch: Batch): Either[BatchResult, (RewritePlan, Batch)] = {
     import rewrite.{files, forecast}
     val notes = emptyLogNote + selected.summary + rewrite.input.changesSummary
     val noGain =
@@ -108,33 +108,26 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
         Some(new NoGain(forecast, files, layouts).sentence(options.minGain))
       else None
     if (noGain.isDefined && !options.force && !request.full)
-      Left(BatchResult.of(
-        context,
-        RunStatus.NoGain,
-        s"${noGain.get} (${forecast.summary}).${forecast.warning} " +
-          s"FULL or WITH (force = true) does it anyway.$notes",
-        BatchMetrics.planned(context, rewrite),
-        rewrite.layout,
-        Some(forecast),
-        batch = batch))
+      Left(BatchResult(
+        rewrite.planned.copy(
+          status = RunStatus.NoGain,
+          reason = s"${noGain.get} (${forecast.summary}).${forecast.warning} " +
+            s"FULL or WITH (force = true) does it anyway.$notes"),
+        batch))
     else {
-      val steps =
-        if (sizes.needsSteps(files, rewrite.outputs.count, selected)) Some(firstStep(rewrite)) else None
-      val begun = steps.fold("") { s =>
-        s"${HumanReadable.files(s.moving)} are clustered in steps of at most ${HumanReadable.bytes(sizes.stepBytes(s))}."
-      }
       val asked = if (request.full) noGain.fold("")(why => s" $why.") else ""
-      val disk = sizes.diskWarning(files, rewrite.cost)
+      val disk = sizes.diskWarning(files, rewrite.report.metrics.cost)
       if (disk.nonEmpty) progress.announce(disk.trim)
       val remarks = asked + forecast.warning + rewrite.rowGroupNote(options) + disk + notes
-      Right(BatchPlan(
-        rewrite,
-        batch,
-        steps,
-        limit(rewrite.input, files),
-        dryRunText =
-          forecast.summary + "." + files.count + sizes.summary(files) + remarks,
-        reason = begun + files.count + remarks))
+      if (request.dryRun) {
+        val text = forecast.summary + "." + files.count + sizes.summary(files) + remarks
+        Left(BatchResult(rewrite.planned.dryRun(limit(rewrite.input, files), text), batch))
+      } else if (sizes.needsSteps(files, rewrite.outputs.count, selected)) {
+        val steps = firstStep(rewrite)
+        val begun = s"${HumanReadable.files(steps.moving)} are clustered in steps of at most " +
+          s"${HumanReadable.bytes(sizes.stepBytes(steps))}."
+        Right((rewrite.copy(remarks = begun + files.count + remarks), Batch(Set.empty, batch.left, Some(steps))))
+      } else Right((rewrite.copy(remarks = files.count + remarks), batch))
     }
   }
 

@@ -11,9 +11,9 @@ import org.apache.spark.sql.zorder.clustering.plan.{
   PlacedPartition,
   SizedPartition
 }
-import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunCost, RunStatus}
+import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunCost, RunReport}
 import org.apache.spark.sql.zorder.clustering.request.RunContext
-import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, RewritePlan, Rewriter}
+import org.apache.spark.sql.zorder.clustering.rewrite.{RewritePlan, Rewriter}
 import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.stats.{FileFooter, Footers}
 import org.apache.spark.sql.zorder.table.file.PinnedPartition
@@ -24,12 +24,12 @@ import org.apache.spark.sql.zorder.table.file.PinnedPartition
  * commit has more in flight than a batch may. The layout is that of the whole partition, and so are the files.
  */
 final private[clustering] class PartitionStepRunner(context: RunContext, batches: Batches) {
-  import context.{options, pinned, progress, request, table, user}
+  import context.{options, pinned, progress, request, table}
   private val sizes = new StepSizes(context, batches)
 
   /** The first step, as planned. */
-  def first(plan: BatchPlan, steps: StepsUnderway): BatchResult =
-    take(steps, plan.rewrite.filesConsidered, plan.batch.left, plan.reason, Some(plan.rewrite))
+  def first(plan: RewritePlan, batch: Batch): BatchResult =
+    take(batch, batch.underway.get, plan.report, plan.remarks)
 
   /**
    * The next step of a partition, even if an earlier statement has begun it.
@@ -37,29 +37,23 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
    * @param others
    *   further partitions that wait
    */
-  def next(
-      placed: PlacedPartition,
-      selected: Selection,
-      others: Seq[String]): BatchResult = {
+  def next(placed: PlacedPartition, selected: Selection, others: Seq[String]): BatchResult = {
     val ref = LayoutLookUp.ofJson(placed.layoutId.flatMap(table.state.layout).get)
     val input = progress.step("footers")(inspect(placed))(_.summary)
     val underway = batches.underway.map(_.copy(placed = placed, ref = ref, input = input))
       .getOrElse(ofEarlierRun(placed, ref, input))
+    val report = context.report(selected, underway.layout)
     if (request.dryRun) {
       val steps = stepsAhead(underway)
       val reads = steps.map(_.files.map(_.length).sum) ++ others.map(_ => 0L)
-      BatchResult.dryRun(
-        context,
+      BatchResult(underway.forecast.shownIn(report).dryRun(
         batches.limitAhead(reads),
-        s"about ${HumanReadable.count(steps.length.toLong, "step")} of an earlier run are left.${selected.summary}",
-        BatchMetrics.unplanned(context, selected.considered, selected.leftAlone),
-        underway.layout,
-        underway.forecast)
+        s"about ${HumanReadable.count(steps.length.toLong, "step")} of an earlier run are left.${selected.summary}"))
     } else {
       val reason =
         if (batches.underway.isDefined) ""
         else s"This continues the steps of an earlier run.${selected.summary}"
-      take(underway, selected.considered, others, reason)
+      take(Batch(left = others), underway, report, reason)
     }
   }
 
@@ -69,7 +63,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
     val statistics = before.fold(context.statistics)(_.statistics)
     val known = before.fold(Seq.empty[FileFooter])(_.footers)
     val footers = Footers.readOthers(pinned, placed.all, statistics.columns, known)
-    Inspection(pinned, table, Selection(placed.all, Nil, Some(footers)), statistics, options)
+    Inspection(pinned, table, footers, statistics, options)
   }
 
   private def ofEarlierRun(placed: PlacedPartition, ref: LayoutRef, input: Inspection): StepsUnderway = {
@@ -88,15 +82,9 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
   /** Forecasts the partition for a statement that continues where another one has ended. */
   private def forecastOf(placed: PlacedPartition, ref: LayoutRef, input: Inspection): Forecast = {
     val whole = SizedPartition(PinnedPartition(placed.directory, placed.all), ref.layout.files)
-    val files = FilePlan(IndexedSeq(whole), 0L)
+    val files = FilePlan(IndexedSeq(whole))
     val source = input.relation(files)
-    val tracked = TrackedColumns.of(
-      user,
-      table,
-      source.plan,
-      context.columnsOf(source.plan),
-      input.statistics,
-      input.footersOf(files))
+    val tracked = TrackedColumns.of(context, input, input.footersOf(files), source.plan)
     val sampled = progress.step("sample") {
       Sampling(pinned, source, tracked.all, files, input.rows(files))
     }(_.summary)
@@ -112,65 +100,54 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
   /**
    * Rewrites the files of one step and commits them.
    *
-   * @param whole
-   *   the plan for the whole partition, when its first step is taken
+   * @param others
+   *   what becomes of other partitions
    */
   private def take(
+      others: Batch,
       underway: StepsUnderway,
-      considered: Int,
-      others: Seq[String],
-      reason: String,
-      whole: Option[RewritePlan] = None): BatchResult = {
-    val last = Batch(Set(underway.directory), others)
+      report: RunReport,
+      reason: String): BatchResult = {
+    val last = others.copy(finished = others.finished + underway.directory, underway = None)
     stepsAhead(underway) match {
       case steps @ step +: _ =>
         import underway.{growth, placed, waiting}
         val stepsLeft = PartitionStep.afterFirst(steps, placed, growth, sizes.stepBytes(underway))
-        val written = new Rewriter(context)(rewritePlan(step, stepsLeft == 0, underway, considered, whole))
+        // the partition counts with its last step
+        val optimized = if (stepsLeft == 0 && table.partitioned) 1L else 0L
+        val planned = report.copy(metrics = report.metrics.copy(partitionsOptimized = optimized))
+        val written = new Rewriter(context)(rewritePlan(step, underway, planned))
         val replaced = step.files.map(_.path).toSet
         val batch =
           if (stepsLeft == 0) last
           else
-            Batch(
-              left = others,
-              underway = Some(underway.copy(waiting = waiting -- replaced, stepsLeft = stepsLeft)))
+            others.copy(underway =
+              Some(underway.copy(waiting = waiting -- replaced, stepsLeft = stepsLeft)))
         BatchResult(written.copy(reason = reason), batch)
       case _ =>
-        BatchResult.of(
-          context,
-          RunStatus.NothingToDo,
-          s"Another writer has replaced the files of ${underway.partitionName} that were left to do.",
-          BatchMetrics.unplanned(context, considered, considered),
-          underway.layout,
-          batch = last)
+        BatchResult(
+          report.nothingToDo(
+            s"Another writer has replaced the files of ${underway.partitionName} that were left to do."),
+          last)
     }
   }
 
-  private def rewritePlan(
-      step: PartitionStep,
-      isLast: Boolean,
-      underway: StepsUnderway,
-      considered: Int,
-      whole: Option[RewritePlan]): RewritePlan = {
-    import underway.{forecast, input, layout, placed, ref}
+  private def rewritePlan(step: PartitionStep, underway: StepsUnderway, report: RunReport): RewritePlan = {
+    import underway.{forecast, input, placed, ref}
     val sized = SizedPartition(PinnedPartition(placed.directory, step.files), ref.layout.files)
-    val files = FilePlan(IndexedSeq(sized), whole.fold(0L)(_.files.target))
+    val files = FilePlan(IndexedSeq(sized))
     val source = input.relation(files)
     val replaced = step.files.map(_.path).toSet
     RewritePlan(
+      report,
       input,
       files,
       source,
       context.columnsOf(source.plan),
       PartitionLayouts(IndexedSeq(ref)),
       step.outputs,
-      layout,
       forecast,
       PlannedPages.of(input, forecast.tracked, files, options, whole = step.outputs.spread),
-      partitionsFinished = if (isLast) 1 else 0,
-      filesConsidered = considered,
-      sampledRows = whole.fold(0L)(_.sampledRows),
-      cost = whole.fold(RunCost())(_.cost),
       kept = Some(
         new PresentLevels(pinned, input, forecast.tracked)
           .of(placed.all.filterNot(f => replaced(f.path)))))

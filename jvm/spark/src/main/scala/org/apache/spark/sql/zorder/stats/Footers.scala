@@ -66,12 +66,12 @@ object Footers {
   def readWithPages(
       session: ClassicSession,
       files: Seq[DataFile],
-      columns: Seq[StatColumn]): (Seq[FileFooter], Seq[FilePages]) = {
+      columns: Seq[StatColumn]): Seq[(FileFooter, FilePages)] = {
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
     FooterJob.run(session, files, "footers and page indexes") { (conf, slice) =>
       val reader = new FooterReader(conf, columns, caseSensitive)
       slice.map(reader.readWithPages)
-    }.unzip
+    }
   }
 }
 

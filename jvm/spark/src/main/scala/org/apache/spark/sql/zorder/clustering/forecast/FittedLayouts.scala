@@ -19,6 +19,10 @@ import sparkzorder.curve.page.PageCut
 
 /** The sampled rows of every partition, in the plan's order. */
 final case class SampledPartitions(partitions: IndexedSeq[Sample], share: Double) {
+
+  /** The rows of each partition that layouts are fitted on, and those that they are not. */
+  lazy val (fitting: IndexedSeq[Sample], heldOut: IndexedSeq[Sample]) = partitions.map(_.halves).unzip
+
   def rows: Int = partitions.map(_.rows).sum
   def summary: String = s"${HumanReadable.count(rows.toLong, "row")} (share ${HumanReadable.share(share)})"
 }
@@ -87,8 +91,6 @@ final private[clustering] class EnoughFiles(
   /** What look-ups can skip files by. */
   private val judged = clustering.filter(tracked.bounded(_))
 
-  private lazy val footers = input.footers.map(f => f.file.path -> f).toMap
-
   /** The plan to sample for: it keeps the present number of files where, by the footers, so many may be needed. */
   def most(plan: FilePlan): FilePlan = plan.copy(partitions = plan.partitions.map { sized =>
     if (!isFewer(sized)) sized
@@ -104,8 +106,10 @@ final private[clustering] class EnoughFiles(
 
   /** The plan with enough files. */
   def of(plan: FilePlan, sampled: SampledPartitions, queries: Sample => Seq[Query]): FilePlan = {
-    val raised = plan.partitions.zip(sampled.partitions).map { case (sized, sample) =>
-      if (isFewer(sized) && sample.rows > 0) sized.copy(files = enough(sized, sample, queries)) else sized
+    val raised = plan.partitions.zipWithIndex.map { case (sized, p) =>
+      if (isFewer(sized) && sampled.partitions(p).rows > 0)
+        sized.copy(files = enough(sized, sampled.fitting(p), sampled.heldOut(p), queries))
+      else sized
     }
     val more = plan.partitions.zip(raised).filter { case (before, after) => after.files > before.files }
     if (more.isEmpty) plan
@@ -121,8 +125,11 @@ final private[clustering] class EnoughFiles(
   private def isFewer(sized: SizedPartition): Boolean =
     !FileCount.isAsked(options) && judged.nonEmpty && sized.files < sized.partition.files.length
 
-  private def enough(sized: SizedPartition, sample: Sample, queries: Sample => Seq[Query]): Int = {
-    val (fitting, heldOut) = sample.halves
+  private def enough(
+      sized: SizedPartition,
+      fitting: Sample,
+      heldOut: Sample,
+      queries: Sample => Seq[Query]): Int = {
     val values = heldOut.columns.map(_.sorted)
     val most = allowed(present(sized), values)
     val columns = heldOut.select(clustering)
@@ -151,7 +158,7 @@ final private[clustering] class EnoughFiles(
     read(blocks, values) * (1.0 + options.minGain)
 
   private def present(sized: SizedPartition): Seq[Block] =
-    tracked.levels(sized.partition.files.map(f => footers(f.path)), input.statistics.columns, Nil).files
+    tracked.levels(sized.partition.files.map(f => input.byPath(f.path)), input.statistics.columns, Nil).files
 
   private def read(blocks: Seq[Block], values: IndexedSeq[SortedValues]): Double =
     mean(c => ShareRead.of(blocks.map(b => (b.rows, b.zones(c))), values(c)))
@@ -179,16 +186,15 @@ private[clustering] object EnoughFiles {
 }
 
 /**
- * The layouts of a run, one a partition in the plan's order, and the sampled rows: those that they were fitted
- * on and those that they were not. The columns of the rows are those of the layout, then those that are watched.
+ * The layouts of a run, one a partition in the plan's order, and the sampled rows. The columns of the rows are those
+ * of the layout, then those that are watched.
  *
  * @param first
  *   how the layout of the first partition was chosen
  */
 final case class FittedLayouts(
     layouts: PartitionLayouts,
-    fitting: IndexedSeq[Sample],
-    heldOut: IndexedSeq[Sample],
+    sampled: SampledPartitions,
     first: Choice) {
   def refs: IndexedSeq[LayoutRef] = layouts.refs
 
@@ -220,16 +226,11 @@ object FittedLayouts {
       pageRows: Int,
       queries: Sample => Seq[Query]): FittedLayouts = {
     val places = columns.indices
-    val halves = sampled.partitions.map(_.halves)
-    val choices: IndexedSeq[Choice] = halves.zip(plan.partitions).map { case ((fitting, _), sized) =>
+    val choices: IndexedSeq[Choice] = sampled.fitting.zip(plan.partitions).map { case (fitting, sized) =>
       val pages = rows(sized.partition).toDouble / sized.files / pageRows
       val asked = queries(fitting).map(_.over(places))
       Fit.choose(fitting.select(places), columns.map(_.fit), sized.files, curve, asked, math.max(1.0, pages))
     }
-    FittedLayouts(
-      PartitionLayouts(choices.map(c => Fit.ref(c.layout))),
-      halves.map(_._1),
-      halves.map(_._2),
-      choices.head)
+    FittedLayouts(PartitionLayouts(choices.map(c => Fit.ref(c.layout))), sampled, choices.head)
   }
 }

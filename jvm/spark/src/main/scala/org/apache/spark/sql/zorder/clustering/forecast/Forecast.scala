@@ -28,8 +28,7 @@ import org.apache.spark.sql.zorder.clustering.report.{
   HumanReadable,
   OtherReport,
   QueryReport,
-  ReadAt,
-  ReadReport,
+  RunReport,
   Shares
 }
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -70,32 +69,32 @@ final private[clustering] case class Forecast(
   /** Adds what look-ups read of the blocks that the run has written. */
   def measuredOn(levels: Levels): Forecast = copy(measured = Some(Forecast.read(estimator, levels)))
 
-  /** The figures that the result row shows. */
-  def report: ReadReport =
-    ReadReport(columns, queries, others, alternatives.map(c => AlternativeReport(c.name, c.files, c.pages)))
+  /** A result row with these figures. */
+  def shownIn(report: RunReport): RunReport = report.copy(
+    columns = columns,
+    queries = queries,
+    others = others,
+    alternatives = alternatives.map(c => AlternativeReport(c.name, c.files, c.pages)))
 
   def columns: Seq[ColumnReport] = tracked.clustering.indices.map { c =>
-    val read = column(c)
     def at(level: ReadShares => Double): Shares = {
-      val shares = read.at(level)
+      val shares = column(c, level)
       shares.copy(bound = standing(level).flatMap(part => shares.bound.map(_ * part)))
     }
     ColumnReport(tracked.all(c).sql, at(_.files), at(_.rowGroups), at(_.pages))
   }
 
   def others: Seq[OtherReport] = tracked.watchedPlaces.map { c =>
-    OtherReport(tracked.all(c).sql, column(c).at(_.files), asOneMore.get(c))
+    OtherReport(tracked.all(c).sql, column(c, _.files), asOneMore.get(c))
   }
 
   def queries: Seq[QueryReport] =
     groups.indices.sortBy(g => -groups(g).weight).take(QueryReport.Most).map { g =>
-      val read = ReadAt(
-        Some(now.queries(g)),
-        Some(expected.queries(g)),
-        measured.map(_.queries(g)),
-        Some(bound.queries(g)))
-      def at(level: ReadShares => Double): Shares = read.at(level).copy(bound =
-        ReadLowerBound.unlessBeaten(level(bound.queries(g)), known.map(r => level(r.queries(g)))))
+      def at(level: ReadShares => Double): Shares = {
+        def share(of: Readings): Double = level(of.queries(g))
+        val least = ReadLowerBound.unlessBeaten(share(bound), known.map(share))
+        Shares(Some(share(now)), Some(share(expected)), measured.map(share), least)
+      }
       QueryReport(groups(g).text, groups(g).weight, at(_.files), at(_.rowGroups), at(_.pages))
     }
 
@@ -109,13 +108,10 @@ final private[clustering] case class Forecast(
   }
 
   /** Files have no statistics of an expression: only the forecast of where its values will be is known. */
-  private def column(c: Int): ReadAt = {
-    val stored = tracked.stored(c).isDefined
-    ReadAt(
-      Some(now.columns(c)).filter(_ => stored),
-      Some(expected.columns(c)),
-      measured.map(_.columns(c)).filter(_ => stored),
-      Some(bound.columns(c)))
+  private def column(c: Int, level: ReadShares => Double): Shares = {
+    def share(of: Readings): Double = level(of.columns(c))
+    val inFiles = tracked.stored(c).map(_ => now)
+    Shares(inFiles.map(share), Some(share(expected)), inFiles.flatMap(_ => measured).map(share), Some(share(bound)))
   }
 
   def logged: Boolean = groups.exists(_.weight > 0)
@@ -178,7 +174,7 @@ final private[clustering] class RewriteForecaster(
     fitted: FittedLayouts,
     planned: PageCut) {
   private val clustering = tracked.clustering.indices
-  private val sample = Sample.concat(fitted.heldOut)
+  private val sample = Sample.concat(fitted.sampled.heldOut)
   private val values = sample.columns.map(_.sorted)
 
   def forecast(session: ClassicSession, log: Option[Sample => DrawnQueries]): Forecast = {
@@ -210,7 +206,7 @@ final private[clustering] class RewriteForecaster(
 
   /** The blocks of each partition after the run. */
   private def ahead: IndexedSeq[Levels] =
-    fitted.heldOut.zip(fitted.refs).zip(plan.partitions).map { case ((held, ref), sized) =>
+    fitted.sampled.heldOut.zip(fitted.refs).zip(plan.partitions).map { case ((held, ref), sized) =>
       LayoutForecast.blocks(
         held,
         ref.layout,
@@ -225,7 +221,7 @@ final private[clustering] class RewriteForecaster(
         ahead(p).files.length.toDouble,
         ahead(p).rowGroups.length.toDouble,
         ahead(p).pages.length.toDouble)
-      ReadLowerBound.Part(fitted.heldOut(p), input.rows(plan.partitions(p).partition).toDouble, blocks)
+      ReadLowerBound.Part(fitted.sampled.heldOut(p), input.rows(plan.partitions(p).partition).toDouble, blocks)
     })
     Readings(
       least.columns(clustering, Some(clustering.map(expected.columns(_)))) ++
@@ -243,9 +239,9 @@ final private[clustering] class RewriteForecaster(
     val files = plan.partitions.indices.flatMap { p =>
       val sized = plan.partitions(p)
       val columns = places.map(tracked.all(_).fit)
-      val learnt = fitted.fitting(p).select(places).thinned(rows)
+      val learnt = fitted.sampled.fitting(p).select(places).thinned(rows)
       val layout = Fit.choose(learnt, columns, sized.files, CurveRegistry.ZOrder.name, Nil, 1.0).layout
-      val held = fitted.heldOut(p).select(places).thinned(rows)
+      val held = fitted.sampled.heldOut(p).select(places).thinned(rows)
       val share = input.rows(sized.partition).toDouble / math.max(1, held.rows)
       LayoutForecast.blocks(held, layout, held.rows.toLong, PageCut.Whole).files
         .map(b => (math.round(b.rows * share), b.zones.last))
@@ -470,7 +466,7 @@ final private[clustering] class NoGain(forecast: Forecast, plan: FilePlan, fitte
         s"${HumanReadable.share(rho)}), so clustering by one of them serves both"
   }
 
-  private lazy val sample: Sample = Sample.concat(fitted.heldOut)
+  private lazy val sample: Sample = Sample.concat(fitted.sampled.heldOut)
 
   private def plainSort: Option[String] = {
     val layout = fitted.first.layout

@@ -16,22 +16,15 @@ import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.clustering.plan.FilePlan
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.{PinnedSession, RunStatistics}
-import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{
-  FileFooter,
-  Footers,
-  InputProperties,
-  StoredAs,
-  UnreadableColumnHints
-}
+import org.apache.spark.sql.zorder.stats.{FileFooter, InputProperties, StoredAs, UnreadableColumnHints}
 import org.apache.spark.sql.zorder.stats.schema.{FileSpelling, SchemaUnion, TruncatedTimestamps}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /**
- * What the footers of the selected files contain: schema, sizes, statistics. Read once, in one job.
+ * What the footers of the selected files contain: schema, sizes, statistics.
  *
  * @param blooms
  *   paths in the files of the columns that get Bloom filters
@@ -91,8 +84,8 @@ final class Inspection private (
       PinnedPartition(directory, files.sortBy(_.path))
     }
 
-  private lazy val rowsByPath: Map[String, Long] =
-    footers.map(f => f.file.path -> (f.rows - f.file.deleted.getOrElse(0L))).toMap
+  /** The footers by the paths of their files. */
+  lazy val byPath: Map[String, FileFooter] = footers.map(f => f.file.path -> f).toMap
 
   /** The same footers, of files that others have deleted rows of since. */
   def changed(now: Map[String, DataFile]): Inspection = new Inspection(
@@ -104,11 +97,13 @@ final class Inspection private (
     inputProperties,
     blooms)
 
-  def rows(plan: FilePlan): Long = plan.files.map(f => rowsByPath(f.path)).sum
+  def rows(plan: FilePlan): Long = rows(plan.files)
 
-  def rows(partition: PinnedPartition): Long = partition.files.map(f => rowsByPath(f.path)).sum
+  def rows(partition: PinnedPartition): Long = rows(partition.files)
 
-  def rows(files: Seq[DataFile]): Long = files.map(f => rowsByPath(f.path)).sum
+  /** The rows that are not deleted. */
+  def rows(files: Seq[DataFile]): Long =
+    files.map(f => byPath(f.path)).map(f => f.rows - f.file.deleted.getOrElse(0L)).sum
 
   /** No file has rows: such a table waits for its first rows and is not refused. */
   def isEmpty: Boolean = partitions.forall(rows(_) == 0)
@@ -130,18 +125,17 @@ final class Inspection private (
 object Inspection {
 
   /**
-   * Reads the footers and refuses files that a run cannot rewrite.
+   * Refuses files that a run cannot rewrite.
    *
    * @param statistics
-   *   to read; if the selection has footers already, their statistics begin with these
+   *   with which those of the footers begin
    */
   def apply(
       session: ClassicSession,
       table: ClusterTable,
-      selected: Selection,
+      footers: Seq[FileFooter],
       statistics: RunStatistics,
       options: RunOptions): Inspection = {
-    val footers = selected.footers.getOrElse(Footers.read(session, selected.files, statistics.columns))
     val inputProperties = InputProperties.of(footers)
     inputProperties.refusals.headOption.foreach(refused => throw refused)
     // Spark's vectorized reader does not know decimals of few digits as byte strings, its other one does

@@ -5,10 +5,9 @@ import java.nio.ByteBuffer
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.clustering.fit.Levels
-import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnResolver, RunStatistics}
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnResolver, RunContext}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex, ParquetZones, StatColumn}
-import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.{Block, NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
 import sparkzorder.curve.cost.{ShareRead, SortedValues}
@@ -71,23 +70,20 @@ private[clustering] object TrackedColumns {
   /** If look-ups in a column read more than this share of the files, it has nothing to lose. */
   private val NothingToLose = 0.9
 
-  def of(
-      session: ClassicSession,
-      table: ClusterTable,
-      relation: LogicalPlan,
-      clustering: Seq[ClusterColumn],
-      statistics: RunStatistics,
-      footers: Seq[FileFooter]): TrackedColumns = {
+  /**
+   * @param footers
+   *   of the files that are planned
+   * @param rows
+   *   of these files
+   */
+  def of(context: RunContext, input: Inspection, footers: Seq[FileFooter], rows: LogicalPlan): TrackedColumns = {
+    import context.{table, user}
+    import input.statistics
+    val clustering = context.columnsOf(rows)
     val along = statistics.baseNumbers ++ skippedBy(footers, statistics.otherNumbers)
     val stats = along.map(statistics.columns(_))
-    val partitionColumns = table.constantColumns
-    val columns =
-      ColumnResolver.on(
-        session,
-        table.name,
-        relation,
-        partitionColumns,
-        stats.map(s => ColumnPath.sql(s.path)))
+    val named = stats.map(s => ColumnPath.sql(s.path))
+    val columns = ColumnResolver.on(user, table.name, rows, table.constantColumns, named)
     // a file's own type may be another than the table's: its values would not be those of the statistics
     val same = along.indices.filter(i => columns(i).dataType == stats(i).dataType)
     val before = clustering.scanLeft(0)((n, c) => n + c.path.size)
@@ -132,8 +128,6 @@ final private[clustering] class PresentLevels(
     session: ClassicSession,
     input: Inspection,
     tracked: TrackedColumns) {
-  private lazy val footers: Map[String, FileFooter] = input.footers.map(f => f.file.path -> f).toMap
-
   /** Read once for all calls. */
   private lazy val pages: Seq[FilePages] =
     PageIndex.ofSome(session, input.footers.map(_.file), tracked.statColumns)
@@ -148,10 +142,10 @@ final private[clustering] class PresentLevels(
   /** Only the files: no page index is read. */
   def files(files: Seq[DataFile]): Seq[Block] = levels(files, Nil).files
 
-  def rows(files: Seq[DataFile]): Long = files.map(f => footers(f.path).rows).sum
+  def rows(files: Seq[DataFile]): Long = files.map(f => input.byPath(f.path).rows).sum
 
   private def levels(files: Seq[DataFile], pages: Seq[FilePages]): Levels =
-    tracked.levels(files.map(f => footers(f.path)), input.statistics.columns, pages)
+    tracked.levels(files.map(f => input.byPath(f.path)), input.statistics.columns, pages)
 }
 
 /** Values to look up in a file of which only the min and max are known: some that lie between them. */

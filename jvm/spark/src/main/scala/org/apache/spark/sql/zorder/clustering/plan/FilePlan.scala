@@ -14,11 +14,11 @@ final case class SizedPartition(partition: PinnedPartition, files: Int)
  * Which partitions are clustered and into how many files.
  *
  * @param target
- *   bytes of a file
+ *   bytes of a file, where these decide on its number
  * @param count
  *   a note on the number of files, which ends the reason of the result
  */
-final case class FilePlan(partitions: IndexedSeq[SizedPartition], target: Long, count: String = "") {
+final case class FilePlan(partitions: IndexedSeq[SizedPartition], target: Long = 0L, count: String = "") {
   def files: Seq[DataFile] = partitions.flatMap(_.partition.files)
   def outputFiles: Int = partitions.map(_.files).sum
 }

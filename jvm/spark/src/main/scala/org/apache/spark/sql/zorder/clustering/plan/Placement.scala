@@ -53,29 +53,22 @@ final private[clustering] case class PlacedPartition(
     copy(newFiles = withDeletes, withDeletes = Nil, newFilesAfter = Some(newFiles))
 }
 
-/** What the earlier batches of a statement have begun, as far as it decides what a later batch may take. */
-private[clustering] trait EarlierBatches {
-
-  /** Paths of files whose rows are still to be moved by steps that have begun. */
-  def waiting: Set[String]
-
-  /** Partitions in which files that had lost many rows were written again. */
-  def deletesRewritten: Set[String]
-}
-
 /**
  * Compares a table's files with the records of its runs: a file is recognized by its path and its length.
  * Runs by other columns or by another curve do not count, nor do layouts of another number of files than asked for.
  *
- * @param earlier
- *   the batches of this statement so far
+ * @param waiting
+ *   paths of files whose rows are still to be moved by steps that this statement has begun
+ * @param deletesRewritten
+ *   partitions in which it has written files again that had lost many rows
  */
 final private[clustering] class Placement(
     table: ClusterTable,
     by: Seq[ClusterColumn],
     curve: String,
     options: RunOptions,
-    earlier: EarlierBatches) {
+    waiting: Set[String],
+    deletesRewritten: Set[String]) {
   private val ids = ClusterColumn.ids(table, by)
   private lazy val runs: Seq[RunRecord] =
     table.state.standing().filter(r => sameColumns(r) && r.curve == curve)
@@ -124,9 +117,9 @@ final private[clustering] class Placement(
             .flatMap(f => present.get((f.path, f.length)).map((_, f.fileNumber, f.until))))
         val sortedRunFiles = by(OutputPlan.InSortedRun)(_ => ()).values.flatten.toSeq
         val placed = inLayout.values.flatten.toSeq
-        val begun = placed.filter(f => earlier.waiting(f.path))
+        val begun = placed.filter(f => waiting(f.path))
         val withDeletes =
-          if (byRegion.nonEmpty || earlier.deletesRewritten(directory)) Nil
+          if (byRegion.nonEmpty || deletesRewritten(directory)) Nil
           else (placed ++ sortedRunFiles).filter(f => taken(f.path) && f.deletedShare > options.deletedShare)
         val moving = (begun ++ withDeletes).map(_.path).toSet
         def stay(files: Seq[DataFile]) = files.filterNot(f => moving(f.path))

@@ -9,10 +9,12 @@ import org.apache.spark.metrics.source.Source
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.expressions.GenericRowWithSchema
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.clustering.fit.ReadShares
 import org.apache.spark.sql.zorder.table.file.DataFile
 
-/** The one result row of a run and of its dry run. */
+/**
+ * The one result row of a run and of its dry run. What look-ups and queries read before a run and after it is empty
+ * where no layout was fitted.
+ */
 final case class RunReport(
     path: String,
     status: RunStatus,
@@ -20,7 +22,10 @@ final case class RunReport(
     runId: String,
     layoutChosen: String,
     metrics: RunMetrics,
-    reads: Option[ReadReport]) {
+    columns: Seq[ColumnReport] = Nil,
+    queries: Seq[QueryReport] = Nil,
+    others: Seq[OtherReport] = Nil,
+    alternatives: Seq[AlternativeReport] = Nil) {
   def row: Row = new GenericRowWithSchema(
     Array[Any](
       path,
@@ -29,10 +34,10 @@ final case class RunReport(
       runId,
       layoutChosen,
       metrics.row,
-      shown.columns.map(_.row),
-      shown.queries.map(_.row),
-      shown.others.map(_.row),
-      shown.alternatives.map(_.row)),
+      columns.map(_.row),
+      queries.map(_.row),
+      others.map(_.row),
+      alternatives.map(_.row)),
     RunReport.schema)
 
   def json: String = row.json
@@ -42,17 +47,40 @@ final case class RunReport(
     if (later.status == RunStatus.NothingToDo) this
     else {
       val done = Seq(this, later).find(_.status == RunStatus.Done).map(_.status)
-      val shown = if (later.reads.isDefined) later else this
+      val shown = if (later.columns.nonEmpty) later else this
       shown.copy(
         status = done.getOrElse(later.status),
         reason = Seq(reason, later.reason).filter(_.nonEmpty).mkString(" "),
         metrics = metrics.and(later.metrics))
     }
 
+  /** The row of a batch that leaves all files alone. */
+  def nothingToDo(why: String): RunReport =
+    copy(
+      status = RunStatus.NothingToDo,
+      reason = why,
+      metrics = metrics.copy(filesSkipped = metrics.filesConsidered))
+
+  /**
+   * The row of a dry run that would change the table: its status is DRY_RUN, and its reason begins with the status that
+   * the run would have. (One that would change nothing has the status and the reason of that run.)
+   *
+   * @param limit
+   *   why the run would end before its last batch
+   * @param text
+   *   what the run would do
+   */
+  def dryRun(limit: Option[String], text: String): RunReport = {
+    val end = limit.fold(RunStatus.Done.name)(why => s"${RunStatus.Partial.name}, since $why")
+    copy(status = RunStatus.DryRun, reason = s"The run would end as $end: $text")
+  }
+
+  /** Adds the times so far: before the commit for the run's record, at the end for the result row. */
+  def timed(stepMs: Map[String, Long]): RunReport =
+    copy(metrics = metrics.copy(endTimeMs = System.currentTimeMillis(), stepMs = stepMs))
+
   /** The statement ended before all batches were begun. */
   def partial(why: String): RunReport = copy(status = RunStatus.Partial, reason = s"$reason PARTIAL: $why")
-
-  private def shown: ReadReport = reads.getOrElse(ReadReport())
 }
 
 object RunReport {
@@ -105,25 +133,25 @@ final case class RunMetrics(
    * The metrics of two batches of one statement, which has considered the same files twice. Files that the first
    * added and the second removed count for neither.
    */
-  def and(later: RunMetrics): RunMetrics =
-    net(later, added.map(RunMetrics.place).toSet, later.removed.map(RunMetrics.place).toSet)
-
-  private def net(later: RunMetrics, before: Set[String], after: Set[String]): RunMetrics = copy(
-    added = added.filterNot(f => after(RunMetrics.place(f))) ++ later.added,
-    removed = removed ++ later.removed.filterNot(f => before(RunMetrics.place(f))),
-    partitionsOptimized = partitionsOptimized + later.partitionsOptimized,
-    batches = batches + later.batches,
-    filesSkipped =
-      math.max(0L, filesConsidered - removed.length - later.removed.count(f => !before(RunMetrics.place(f)))),
-    endTimeMs = later.endTimeMs,
-    rows = rows + later.rows,
-    inputBytes = inputBytes + later.inputBytes,
-    targetFiles = targetFiles + later.targetFiles,
-    sampledRows = sampledRows + later.sampledRows,
-    rowGroups = rowGroups + later.rowGroups,
-    pages = pages + later.pages,
-    cost = cost.and(later.cost),
-    stepMs = later.stepMs)
+  def and(later: RunMetrics): RunMetrics = {
+    val (before, after) = (added.map(RunMetrics.place).toSet, later.removed.map(RunMetrics.place).toSet)
+    val allRemoved = removed ++ later.removed.filterNot(f => before(RunMetrics.place(f)))
+    copy(
+      added = added.filterNot(f => after(RunMetrics.place(f))) ++ later.added,
+      removed = allRemoved,
+      partitionsOptimized = partitionsOptimized + later.partitionsOptimized,
+      batches = batches + later.batches,
+      filesSkipped = math.max(0L, filesConsidered - allRemoved.length),
+      endTimeMs = later.endTimeMs,
+      rows = rows + later.rows,
+      inputBytes = inputBytes + later.inputBytes,
+      targetFiles = targetFiles + later.targetFiles,
+      sampledRows = sampledRows + later.sampledRows,
+      rowGroups = rowGroups + later.rowGroups,
+      pages = pages + later.pages,
+      cost = cost.and(later.cost),
+      stepMs = later.stepMs)
+  }
 
   def row: Row = Row(
     added.length.toLong,
@@ -211,13 +239,6 @@ final case class RunCost(bytesToRead: Long = 0, bytesToShuffle: Long = 0, localD
     bytesToShuffle + later.bytesToShuffle,
     localDiskBytes + later.localDiskBytes)
 }
-
-/** What look-ups and queries read before a run and after it, as the result shows it. */
-final case class ReadReport(
-    columns: Seq[ColumnReport] = Nil,
-    queries: Seq[QueryReport] = Nil,
-    others: Seq[OtherReport] = Nil,
-    alternatives: Seq[AlternativeReport] = Nil)
 
 /** One clustering column in the result. */
 final case class ColumnReport(name: String, files: Shares, rowGroups: Shares, pages: Shares) {
@@ -345,16 +366,6 @@ object Shares {
   private def percent(share: Option[Double]): String = share.fold("an unknown part")(HumanReadable.percent)
 }
 
-/** Readings of one column or query at four times. */
-final private[clustering] case class ReadAt(
-    now: Option[ReadShares],
-    forecast: Option[ReadShares],
-    measured: Option[ReadShares],
-    bound: Option[ReadShares]) {
-  def at(level: ReadShares => Double): Shares =
-    Shares(now.map(level), forecast.map(level), measured.map(level), bound.map(level))
-}
-
 /**
  * Runs as a source of Spark's metrics system, `<application>.driver.zorder.*`: counters over the runs of this
  * driver (`runs.DONE`, `runs.NO_GAIN`, ..., `bytesRead`, `bytesWritten`, `filesAdded`, `filesRemoved`), and of the
@@ -383,7 +394,7 @@ private[clustering] object RunSource extends Source {
       count("bytesWritten", report.metrics.added.map(_.length).sum)
       count("filesAdded", report.metrics.added.length.toLong)
       count("filesRemoved", report.metrics.removed.length.toLong)
-      val files = report.reads.toSeq.flatMap(_.columns.map(_.files))
+      val files = report.columns.map(_.files)
       val measured = files.flatMap(_.measured)
       if (measured.nonEmpty) {
         shareRead.set(measured.sum / measured.length)

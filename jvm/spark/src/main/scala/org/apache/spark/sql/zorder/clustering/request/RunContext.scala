@@ -3,8 +3,8 @@ package org.apache.spark.sql.zorder.clustering.request
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
 import org.apache.spark.sql.zorder.conf.{OptionSetting, RunOptions, ZOrderOption}
-import org.apache.spark.sql.zorder.clustering.report.HumanReadable
-import org.apache.spark.sql.zorder.clustering.select.WhereCondition
+import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunMetrics, RunReport, RunStatus}
+import org.apache.spark.sql.zorder.clustering.select.{Selection, WhereCondition}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.ColumnPath
@@ -84,12 +84,6 @@ final private[clustering] case class RunContext(
 
   lazy val pinned: ClassicSession = PinnedSession.of(user, table.settings)
 
-  /** Makes the context of the next batch from the table as this one leaves it. It keeps none of this one's files. */
-  def next: ClusterTable => RunContext = {
-    val read = log
-    RunContext.on(user, request, options, progress, _ => read)
-  }
-
   /**
    * The clustering columns, bound to the rows of some files. Where the files have a column by another name or of
    * another type than the table, they are analysed anew.
@@ -100,6 +94,28 @@ final private[clustering] case class RunContext(
     else ColumnResolver.on(user, table.name, rows, table.constantColumns, by)
   }
 
+  /**
+   * The result row as far as it is known when files are selected.
+   *
+   * @param layout
+   *   what it says about the layout
+   * @param partitions
+   *   number of partitions that are clustered when the batch is committed
+   */
+  def report(selected: Selection, layout: String = "", partitions: Int = 0): RunReport = {
+    val metrics = RunMetrics(
+      partitionsOptimized = if (table.partitioned) partitions.toLong else 0,
+      filesConsidered = selected.considered.toLong,
+      filesSkipped = selected.leftAlone.toLong,
+      startTimeMs = startedMs)
+    RunReport(table.root.toString, RunStatus.NothingToDo, "", progress.runId, layout, metrics)
+  }
+
+  /** A table without rows is no failure: a nightly job on it ends without an error. */
+  def empty(lacks: String, selected: Selection): RunReport = report(selected).copy(
+    status = RunStatus.TooSmall,
+    reason = s"${table.name} has no $lacks: there is nothing to cluster yet.")
+
   /** The name of the curve that the layout is made by. */
   def curve: String = request.curve.getOrElse(CurveRegistry.Auto.name)
 
@@ -109,22 +125,16 @@ final private[clustering] case class RunContext(
 
 private[clustering] object RunContext {
 
-  /** Makes the context of a statement's first batch from the table as it was opened. */
-  def of(
-      user: ClassicSession,
-      request: ClusterRequest,
-      options: RunOptions,
-      progress: Progress): ClusterTable => RunContext =
-    on(user, request, options, progress, table => QueryLog.of(user, options).map(_.on(user, table)))
-
-  private def on(
+  /** Resolves the statement against the table as a batch finds it. */
+  def on(
+      table: ClusterTable,
       user: ClassicSession,
       request: ClusterRequest,
       options: RunOptions,
       progress: Progress,
-      log: ClusterTable => Option[QueryLog]): ClusterTable => RunContext = table => {
+      log: => Option[QueryLog]): RunContext = {
     val by = columnsNamed(request, table)
-    val queries = log(table)
+    val queries = log
     val startedMs = System.currentTimeMillis()
     val files = table.files()
     if (request.changes) table.recover()

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.clustering.rewrite
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, Sort, Union}
 import org.apache.spark.sql.types.{DataType, MapType}
-import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, OutputPlan}
+import org.apache.spark.sql.zorder.clustering.plan.OutputPlan
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.RunContext
 import org.apache.spark.sql.zorder.expr.layout.StaysWithout
@@ -28,19 +28,8 @@ final private[rewrite] case class RowsToWrite(
     route: Attribute,
     together: LogicalPlan => LogicalPlan = identity)
 
-/** What was read back of a file that a run has written. */
-final private[rewrite] case class ReadBack(footer: FileFooter, pages: FilePages)
-
-/**
- * What is committed after a conflict.
- *
- * @param known
- *   what was read back of the files, by their paths
- */
-final private[rewrite] case class RebasedRewrite(
-    plan: RewritePlan,
-    files: Seq[WrittenFile],
-    known: Map[String, ReadBack])
+/** A file that a run has written, and what was read back of it. */
+final private[rewrite] case class ReadBack(written: WrittenFile, footer: FileFooter, pages: FilePages)
 
 /** What others removed while a run was at work, and what was written again. */
 final private[clustering] case class Rebased(rows: Long = 0, files: Int = 0, bytes: Long = 0) {
@@ -73,7 +62,7 @@ final private[rewrite] class Rebase(
   private val session = context.pinned
 
   /** @param written the files that were not committed; what is committed instead, if anything */
-  def apply(plan: RewritePlan, written: Seq[(WrittenFile, ReadBack)]): Option[RebasedRewrite] =
+  def apply(plan: RewritePlan, written: Seq[ReadBack]): Option[(RewritePlan, Seq[ReadBack])] =
     write.rebase(session, plan.files.partitions.map(_.partition)).flatMap { changed =>
       CrashPoint.hit("rebase-found")
       val present = changed.present.map(_.path).toSet
@@ -87,26 +76,26 @@ final private[rewrite] class Rebase(
         }
     }
 
-  private def isWorthIt(removed: Long, written: Seq[(WrittenFile, ReadBack)]): Boolean =
+  private def isWorthIt(removed: Long, written: Seq[ReadBack]): Boolean =
     removed <= Rebase.MostRemoved * rows(written)
 
-  private def isTooMuch(again: Rebased, written: Seq[(WrittenFile, ReadBack)]): Boolean =
+  private def isTooMuch(again: Rebased, written: Seq[ReadBack]): Boolean =
     again.bytes > math.max(Rebase.BytesAgain, Rebase.MostAgain * bytes(written))
 
-  private def bytes(written: Seq[(WrittenFile, ReadBack)]): Long = written.map(_._1.file.length).sum
+  private def bytes(files: Seq[ReadBack]): Long = files.map(_.written.file.length).sum
 
-  private def rows(written: Seq[(WrittenFile, ReadBack)]): Long = written.map(_._2.footer.rows).sum
+  private def rows(files: Seq[ReadBack]): Long = files.map(_.footer.rows).sum
 
   private def without(
       plan: RewritePlan,
       changed: ChangedInputs,
       removed: InputRelation,
-      written: Seq[(WrittenFile, ReadBack)]): Option[RebasedRewrite] = {
-    val RemovedRows(byFile, allNumbered) = RemovedRows.of(context, plan, removed)
+      written: Seq[ReadBack]): Option[(RewritePlan, Seq[ReadBack])] = {
+    val (byFile, allNumbered) = counted(plan, removed)
     val total = byFile.values.sum
-    val (touched, others) = written.partition { case (w, _) => byFile.contains(w.number) }
+    val (touched, others) = written.partition(f => byFile.contains(f.written.number))
     val comparable = removed.output.filter(a => Rebase.isComparable(a.dataType))
-    val canBeFound = touched.map(_._1.number).toSet == byFile.keySet &&
+    val canBeFound = touched.map(_.written.number).toSet == byFile.keySet &&
       // a row id tells rows apart whose other columns cannot
       (comparable.length == removed.output.length || allNumbered)
     val again = Rebased(total, touched.length, bytes(touched))
@@ -116,12 +105,12 @@ final private[rewrite] class Rebase(
       None
     else if (touched.isEmpty) Some(onto(plan, changed, Rebased(), written))
     else
-      writtenAgain(plan, removed, touched.map(_._1), comparable.map(_.name).toSet).flatMap { files =>
-        val less = files.zip(read(files))
+      writtenAgain(plan, removed, touched.map(_.written), comparable.map(_.name).toSet).flatMap { files =>
+        val less = read(files)
         CrashPoint.hit("rebase-written")
         if (rows(less) + total != rows(touched)) None
         else {
-          write.withdraw(touched.map(_._1))
+          write.withdraw(touched.map(_.written))
           Some(onto(plan, changed, again, others ++ less))
         }
       }
@@ -170,19 +159,46 @@ final private[rewrite] class Rebase(
       plan: RewritePlan,
       changed: ChangedInputs,
       rebased: Rebased,
-      files: Seq[(WrittenFile, ReadBack)]): RebasedRewrite = {
+      files: Seq[ReadBack]): (RewritePlan, Seq[ReadBack]) = {
     val now = changed.present.map(f => f.path -> f).toMap
     val partitions = plan.files.partitions.map { sized =>
       sized.copy(partition = sized.partition.only(f => now.get(f.path)))
     }
-    RebasedRewrite(
-      plan.copy(
-        input = plan.input.changed(now),
-        files = FilePlan(partitions, plan.files.target, plan.files.count),
-        left = Some(changed.left),
-        rebased = Some(plan.rebased.fold(rebased)(_.and(rebased)))),
-      files.map(_._1),
-      files.map { case (w, r) => w.file.path -> r }.toMap)
+    val based = plan.copy(
+      input = plan.input.changed(now),
+      files = plan.files.copy(partitions = partitions),
+      source = changed.left,
+      rebased = Some(plan.rebased.fold(rebased)(_.and(rebased))))
+    (based, files)
+  }
+
+  /**
+   * How many of these rows are in each new file, by its number, and whether each has an id of the format's own that no
+   * other row has. One job.
+   */
+  private def counted(plan: RewritePlan, removed: InputRelation): (Map[Int, Long], Boolean) = {
+    val file = RewriteQuery.toPartition(
+      removed.output,
+      context.columnsOf(removed.plan).map(_.expression),
+      if (plan.files.partitions.length == 1) None else Some(removed.route),
+      plan.layouts,
+      plan.outputs)
+    val own = removed.output.diff(removed.copied)
+    val unnumbered = own.map(IsNull(_): Expression).reduceOption(Or(_, _)).getOrElse(Literal(true))
+    val numbers = Project(Seq(Alias(file, "file")(), Alias(unnumbered, "unnumbered")()), removed.plan)
+    val preImages = plan.outputs.preImages
+    // per task the rows of each file, and last those without an id
+    val counts = Shims.ofRows(session, numbers).queryExecution.toRdd.mapPartitions { rows =>
+      val found = new Array[Long](preImages.partitions + 1)
+      rows.foreach { r =>
+        found(preImages.partition(r.getInt(0))) += 1
+        if (r.getBoolean(1)) found(preImages.partitions) += 1
+      }
+      Iterator(found)
+    }.collect()
+    def of(n: Int): Long = counts.map(_(n)).sum
+    val byFile = (0 until preImages.partitions).map(n => n -> of(n)).filter(_._2 > 0).toMap
+    (byFile, of(preImages.partitions) == 0)
   }
 }
 
@@ -206,45 +222,5 @@ private[rewrite] object Rebase {
   private def isComparable(t: DataType): Boolean = !t.existsRecursively {
     case _: MapType => true
     case other => other.typeName.startsWith("variant")
-  }
-}
-
-/**
- * Rows that others removed.
- *
- * @param byFile
- *   how many, by the number of the new file that each is in
- * @param allNumbered
- *   whether each of them has an id of the format's own that no other row has
- */
-final private case class RemovedRows(byFile: Map[Int, Long], allNumbered: Boolean)
-
-private object RemovedRows {
-
-  /** One job. */
-  def of(context: RunContext, plan: RewritePlan, removed: InputRelation): RemovedRows = {
-    val file = RewriteQuery.toPartition(
-      removed.output,
-      context.columnsOf(removed.plan).map(_.expression),
-      if (plan.files.partitions.length == 1) None else Some(removed.route),
-      plan.layouts,
-      plan.outputs)
-    val own = removed.output.diff(removed.copied)
-    val unnumbered = own.map(IsNull(_): Expression).reduceOption(Or(_, _)).getOrElse(Literal(true))
-    val counted = Project(Seq(Alias(file, "file")(), Alias(unnumbered, "unnumbered")()), removed.plan)
-    val preImages = plan.outputs.preImages
-    // per task the rows of each file, and last those without an id
-    val counts = Shims.ofRows(context.pinned, counted).queryExecution.toRdd.mapPartitions { rows =>
-      val found = new Array[Long](preImages.partitions + 1)
-      rows.foreach { r =>
-        found(preImages.partition(r.getInt(0))) += 1
-        if (r.getBoolean(1)) found(preImages.partitions) += 1
-      }
-      Iterator(found)
-    }.collect()
-    def of(n: Int): Long = counts.map(_(n)).sum
-    RemovedRows(
-      (0 until preImages.partitions).map(n => n -> of(n)).filter(_._2 > 0).toMap,
-      of(preImages.partitions) == 0)
   }
 }

@@ -23,16 +23,10 @@ import org.apache.spark.sql.zorder.clustering.fit.{LayoutJson, Levels, Truncated
 import org.apache.spark.sql.zorder.clustering.forecast.Forecast
 import org.apache.spark.sql.zorder.clustering.inspect.{WrittenBloomFilters, Inspection}
 import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, OutputPlan}
-import org.apache.spark.sql.zorder.clustering.report.{
-  HumanReadable,
-  RunCost,
-  RunMetrics,
-  RunReport,
-  RunStatus
-}
-import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, Progress, RunContext}
+import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunReport, RunStatus}
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, RunContext}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
-import org.apache.spark.sql.zorder.stats.{Checksum, FileFooter, FilePages, Footers, LeafColumn, Verification}
+import org.apache.spark.sql.zorder.stats.{Checksum, Footers, LeafColumn, Verification}
 import org.apache.spark.sql.zorder.table.{
   CommitRequest,
   Operation,
@@ -49,40 +43,34 @@ import sparkzorder.curve.page.PageCut
 /**
  * One rewrite: which files are read, and which rows of them are written to which files.
  *
+ * @param report
+ *   the result row as far as it is known without these files
  * @param files
  *   the files to rewrite
- * @param layout
- *   what the result says about the layout
+ * @param source
+ *   the rows of these files, without those that others removed meanwhile
  * @param pages
  *   the pages of the files to write
- * @param partitionsFinished
- *   partitions that are clustered when this is committed
- * @param filesConsidered
- *   all files that the statement looked at
  * @param kept
  *   blocks that stay beside those that are written, if a run changes a part of a partition
- * @param left
- *   the rows of the files as others have left them, if these are no longer those of `source`
  * @param rebased
  *   what others removed meanwhile, if they did
+ * @param remarks
+ *   end the reason of the result, but not in the run's record
  */
 final private[clustering] case class RewritePlan(
+    report: RunReport,
     input: Inspection,
     files: FilePlan,
     source: InputRelation,
     columns: Seq[ClusterColumn],
     layouts: PartitionLayouts,
     outputs: OutputPlan,
-    layout: String,
     forecast: Forecast,
     pages: PageCut,
-    partitionsFinished: Int,
-    filesConsidered: Int,
-    sampledRows: Long = 0,
-    cost: RunCost = RunCost(),
     kept: Option[Levels] = None,
-    left: Option[InputRelation] = None,
-    rebased: Option[Rebased] = None) {
+    rebased: Option[Rebased] = None,
+    remarks: String = "") {
 
   /** Whether the rows of its files are cut at the borders of these pages: where the mean file's are foreseen. */
   private[rewrite] def cutsPages: Boolean = input.ordersPages && pages.foresees(rowsPerFile)
@@ -99,8 +87,18 @@ final private[clustering] case class RewritePlan(
 
   private def rowsPerFile: Double = input.rows(files).toDouble / outputs.count
 
-  /** Whether the run only gathers rows by region. Later steps put them in place. */
-  def gathers: Boolean = outputs.each.exists(_.level == OutputPlan.InRegion)
+  /**
+   * The result row with what is going to be read and written. Rows and files count when the rows are in their final
+   * files, not where they are only gathered by region.
+   */
+  def planned: RunReport = {
+    val gathers = outputs.each.exists(_.level == OutputPlan.InRegion)
+    forecast.shownIn(report.copy(metrics = report.metrics.copy(
+      filesSkipped = report.metrics.filesConsidered - files.files.length,
+      rows = if (gathers) 0 else input.rows(files),
+      inputBytes = files.files.map(_.length).sum,
+      targetFiles = if (gathers) 0 else outputs.count.toLong)))
+  }
 }
 
 private[clustering] object RewritePlan {
@@ -122,7 +120,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
         progress.stepOfRows("rewrite", plan.input.rows(plan.files))(rewrite(plan, write)) { f =>
           s"${HumanReadable.files(f.map(_.file))} written"
         }
-      commit(plan, written, Map.empty, write, Rebase.Attempts)
+      commit(plan, readBack(plan, written), write, Rebase.Attempts)
     } catch {
       case e: Throwable =>
         try write.discard()
@@ -131,24 +129,19 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
     }
   }
 
-  /**
-   * Verifies, measures and commits the files written, after a conflict without the rows that others removed.
-   *
-   * @param known
-   *   what was read back of some of them
-   */
+  /** Verifies, measures and commits the files written, after a conflict without the rows that others removed. */
   @tailrec
   private def commit(
       plan: RewritePlan,
-      written: Seq[WrittenFile],
-      known: Map[String, ReadBack],
+      found: => Seq[ReadBack],
       write: TableWrite,
       attempts: Int): RunReport = {
-    val files = written.map(_.file)
-    val readBack = progress.step("verify")(verify(plan, written, known, write)) { all =>
+    val verified = progress.step("verify")(verify(plan, found, write)) { all =>
       s"${HumanReadable.count(all.map(_.footer.rows).sum, "row")}, every column's type and NULLs as before"
     }
-    val (footers, pages) = (readBack.map(_.footer), readBack.map(_.pages))
+    val (footers, pages) = (verified.map(_.footer), verified.map(_.pages))
+    val written = verified.map(_.written)
+    val files = written.map(_.file)
     val measured = progress.step("measure") {
       val tracked = plan.forecast.tracked
       val levels = tracked.levels(footers, tracked.statColumns, pages)
@@ -157,27 +150,28 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       "files read by ",
       ", ",
       ""))
-    val metrics = BatchMetrics.written(context, plan, files, footers, pages)
-    val report = RunReport(
-      table.root.toString,
-      RunStatus.Done,
-      summary(plan, files),
-      progress.runId,
-      plan.layout,
-      BatchMetrics.ended(metrics, progress),
-      Some(measured.report))
-    val request = commitRequest(plan, written, report)
-    val refused = progress.step("commit")(conflictOf(write.commit(request), attempts)) { conflict =>
+    val planned = plan.planned
+    val report = measured.shownIn(planned.copy(
+      status = RunStatus.Done,
+      reason = summary(plan, files),
+      metrics = planned.metrics.copy(
+        added = files,
+        removed = if (request.into.isDefined) Nil else plan.files.files,
+        batches = 1,
+        rowGroups = footers.map(_.rowGroups.length.toLong).sum,
+        pages = pages.map(_.columns.headOption.fold(0L)(_.length.toLong)).sum))).timed(progress.stepMs)
+    val committed = commitRequest(plan, written, report)
+    val refused = progress.step("commit")(conflictOf(write.commit(committed), attempts)) { conflict =>
       if (conflict.isEmpty) "the new files are the table's" else "refused: others have changed files since"
     }
     refused match {
       // a commit may move the table
       case None => report.copy(path = write.root.toString)
       case Some(conflict) =>
-        val now = progress.step("rebase")(rebase(plan, written.zip(readBack), write, conflict)) {
-          _.plan.rebased.fold("")(_.note.trim)
+        val (now, again) = progress.step("rebase")(rebase(plan, verified, write, conflict)) {
+          _._1.rebased.fold("")(_.note.trim)
         }
-        commit(now.plan, now.files, now.known, write, attempts - 1)
+        commit(now, again, write, attempts - 1)
     }
   }
 
@@ -190,9 +184,9 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
   /** Ends the run with the conflict if it cannot be put on the table as it is now. */
   private def rebase(
       plan: RewritePlan,
-      written: Seq[(WrittenFile, ReadBack)],
+      written: Seq[ReadBack],
       write: TableWrite,
-      conflict: ZOrderConflictException): RebasedRewrite = {
+      conflict: ZOrderConflictException): (RewritePlan, Seq[ReadBack]) = {
     val based =
       try new Rebase(context, write, writeRows(_, write, _, _), readBack(plan, _))(plan, written)
       catch {
@@ -223,16 +217,12 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
     if (keys.isEmpty) "" else s" Footer entries that are not kept: ${keys.mkString(", ")}."
   }
 
-  private def rewrite(plan: RewritePlan, target: TableWrite): Seq[WrittenFile] =
-    writeRows(
-      plan,
-      target,
-      RowsToWrite(
-        plan.source.plan,
-        outputOf(plan.source),
-        plan.columns.map(_.expression),
-        plan.source.route),
-      plan.outputs)
+  private def rewrite(plan: RewritePlan, target: TableWrite): Seq[WrittenFile] = {
+    import plan.source
+    val output = if (request.into.isDefined) source.copied else source.output
+    val rows = RowsToWrite(source.plan, output, plan.columns.map(_.expression), source.route)
+    writeRows(plan, target, rows, plan.outputs)
+  }
 
   private def writeRows(
       plan: RewritePlan,
@@ -267,28 +257,17 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       target.write(session, query, partitionNames, writeOptions, outputs.each(_).directory))
   }
 
-  private def outputOf(source: InputRelation): Seq[Attribute] =
-    if (request.into.isDefined) source.copied else source.output
-
   /** No row group has more values than its file has rows. */
   private def bloom(plan: RewritePlan): Map[String, String] =
     WrittenBloomFilters.writeOptions(plan.input.blooms, plan.input.rows(plan.files) / plan.outputs.count)
 
   private def readBack(plan: RewritePlan, written: Seq[WrittenFile]): Seq[ReadBack] = {
-    val (footers, pages) =
-      Footers.readWithPages(session, written.map(_.file), plan.forecast.tracked.statColumns)
-    footers.zip(pages).map { case (footer, inside) => ReadBack(footer, inside) }
+    val read = Footers.readWithPages(session, written.map(_.file), plan.forecast.tracked.statColumns)
+    written.zip(read).map { case (w, (footer, pages)) => ReadBack(w, footer, pages) }
   }
 
-  private def verify(
-      plan: RewritePlan,
-      written: Seq[WrittenFile],
-      known: Map[String, ReadBack],
-      target: TableWrite): Seq[ReadBack] = {
-    val others = readBack(plan, written.filterNot(w => known.contains(w.file.path)))
-    val all = known ++ others.map(r => r.footer.file.path -> r)
-    val found = written.map(w => all(w.file.path))
-    val footers = found.map(_.footer)
+  private def verify(plan: RewritePlan, found: Seq[ReadBack], target: TableWrite): Seq[ReadBack] = {
+    val (written, footers) = (found.map(_.written), found.map(_.footer))
     val stored = table.managed.map(_.stored).getOrElse((leaf: LeafColumn) =>
       Some(if (table.caseSensitive) leaf.column else leaf.column.map(_.toLowerCase(Locale.ROOT))))
     verifyCount(plan, footers.map(_.rows).sum)
@@ -297,8 +276,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       .foreach(problem =>
         refuse("ZORDER_VERIFICATION_FAILED.FOOTERS", "problem" -> problem, "run" -> progress.runId))
     if (options.verify == "checksum") {
-      val source = plan.left.getOrElse(plan.source)
-      val before = Checksum.of(Shims.ofRows(session, Project(source.copied, source.plan)))
+      val before = Checksum.of(Shims.ofRows(session, Project(plan.source.copied, plan.source.plan)))
       val after = Checksum.of(target.rows(session, plan.input.dataSchema, written))
       if (before != after)
         refuse(
@@ -425,45 +403,4 @@ object RewriteQuery {
     case _: MapType => true
     case other => other.typeName.startsWith("variant")
   }
-}
-
-/** The numbers of a batch, from the results of its steps. No other place fills in a `RunMetrics`. */
-private[clustering] object BatchMetrics {
-
-  /** The metrics of a batch without a plan, which has nothing to do. */
-  def unplanned(context: RunContext, considered: Int, skipped: Int): RunMetrics =
-    RunMetrics(
-      filesConsidered = considered.toLong,
-      filesSkipped = skipped.toLong,
-      startTimeMs = context.startedMs)
-
-  /** What a plan is going to read and write. Rows and files count when the rows are in their final files. */
-  def planned(context: RunContext, plan: RewritePlan): RunMetrics = RunMetrics(
-    partitionsOptimized = if (context.table.partitioned) plan.partitionsFinished.toLong else 0,
-    filesConsidered = plan.filesConsidered.toLong,
-    filesSkipped = plan.filesConsidered.toLong - plan.files.files.length,
-    startTimeMs = context.startedMs,
-    rows = if (plan.gathers) 0 else plan.input.rows(plan.files),
-    inputBytes = plan.files.files.map(_.length).sum,
-    targetFileSize = plan.files.target,
-    targetFiles = if (plan.gathers) 0 else plan.outputs.count.toLong,
-    sampledRows = plan.sampledRows,
-    cost = plan.cost)
-
-  /** Completes the metrics after the rewrite with what was read back of the new files. */
-  def written(
-      context: RunContext,
-      plan: RewritePlan,
-      added: Seq[DataFile],
-      footers: Seq[FileFooter],
-      pages: Seq[FilePages]): RunMetrics = planned(context, plan).copy(
-    added = added,
-    removed = if (context.request.into.isDefined) Nil else plan.files.files,
-    batches = 1,
-    rowGroups = footers.map(_.rowGroups.length.toLong).sum,
-    pages = pages.map(_.columns.headOption.fold(0L)(_.length.toLong)).sum)
-
-  /** Adds the times so far: before the commit for the run's record, at the end for the result row. */
-  def ended(metrics: RunMetrics, progress: Progress): RunMetrics =
-    metrics.copy(endTimeMs = System.currentTimeMillis(), stepMs = progress.stepMs)
 }

@@ -47,6 +47,10 @@ final private[zorder] case class Selection(
 
   def leftAlone: Int = kept.length + others.values.sum
 
+  /** The footers of the taken files, each read once. */
+  def footersIn(session: ClassicSession, columns: Seq[StatColumn]): Seq[FileFooter] =
+    footers.getOrElse(Footers.read(session, files, columns))
+
   /** Leaves these files alone as well. */
   def without(settled: Seq[DataFile]): Selection =
     if (settled.isEmpty) this
@@ -249,7 +253,7 @@ final private[clustering] class WorstFiles(
 
   /** @param share the part of these reads that the files have to cause */
   def of(selected: Selection, share: Double): Selection = {
-    val footers = selected.footers.getOrElse(Footers.read(session, selected.files, statistics))
+    val footers = selected.footersIn(session, statistics)
     val worst = footers.groupBy(_.file.partition).toSeq.sortBy(_._1).flatMap { case (_, own) =>
       ofPartition(own.sortBy(_.file.path).toIndexedSeq, share)
     }

@@ -16,7 +16,6 @@ import org.apache.spark.sql.zorder.clustering.request.{
   Progress,
   RunStatistics
 }
-import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIndex, StatColumn}
 import org.apache.spark.sql.zorder.stats.measure.{ColumnReads, RankedColumn}
@@ -242,7 +241,7 @@ private[advise] object ScreenedCandidates {
       Inspection(
         session,
         table,
-        Selection(files, Nil, Some(narrowed)),
+        narrowed,
         RunStatistics.ofClustering(table.schema, columns),
         options)
     if (input.isEmpty) refuse("ZORDER_CANNOT_ADVISE.NO_ROWS", "table" -> table.name)
