@@ -81,7 +81,7 @@ final private[clustering] case class RewritePlan(
     sampledRows: Long = 0,
     cost: RunCost = RunCost(),
     kept: Option[Levels] = None,
-    left: Option[InputRelation] = None,
+    left: Option[() => InputRelation] = None,
     rebased: Option[Rebased] = None) {
 
   /** Whether the rows of its files are cut at the borders of these pages: where the mean file's are foreseen. */
@@ -297,7 +297,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       .foreach(problem =>
         refuse("ZORDER_VERIFICATION_FAILED.FOOTERS", "problem" -> problem, "run" -> progress.runId))
     if (options.verify == "checksum") {
-      val source = plan.left.getOrElse(plan.source)
+      val source = plan.left.fold(plan.source)(_())
       val before = Checksum.of(Shims.ofRows(session, Project(source.copied, source.plan)))
       val after = Checksum.of(target.rows(session, plan.input.dataSchema, written))
       if (before != after)
