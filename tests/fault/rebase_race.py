@@ -42,11 +42,15 @@ COLUMNS = (
 )
 
 
+def ours(table: str) -> str:
+    """The table as our statements name it."""
+    return table.replace("delta.`", "'").replace("`", "'")
+
+
 def statement(table: str, system: str) -> str:
     """A run over the whole table."""
     if system == "ours":
-        name = table.replace("delta.`", "'").replace("`", "'")
-        return f"ZORDER TABLE {name} FULL BY (a, b) WITH (fileCount = {races.FILES}, force = true)"
+        return f"ZORDER TABLE {ours(table)} FULL BY (a, b) WITH (fileCount = {races.FILES}, force = true)"
     if table.startswith("delta"):
         return f"OPTIMIZE {table} ZORDER BY (a, b)"
     options = f"map('rewrite-all', 'true', 'target-file-size-bytes', '{PEER_BYTES}')"
@@ -109,6 +113,9 @@ def race(
     if written["broken"]:
         raise SystemExit(f"{name}: the writer broke: {written['broken'][0]}")
     expected, found = Counter(map(tuple, written["rows"])), Counter(races.rows(spark, table))
+    spark.sql(f"ZORDER VACUUM {ours(table)} RETAIN 0 HOURS").collect()
+    if Counter(races.rows(spark, table)) != found:
+        raise SystemExit(f"{name}: after a vacuum the table has other rows; it is in {folder}")
     lost, more = expected - found, found - expected
     again = {row for row in more if row in set(map(tuple, written["once"])) and row not in expected}
     doubled = sum(more.values()) - sum(more[row] for row in again)
