@@ -106,8 +106,9 @@ comet-test: venv-4.1 $(WHEEL) ## queries on Spark 4.1 with DataFusion Comet: the
 	tools/install_wheel.sh 4.1 python/dist
 	target/venv/4.1/bin/python tests/comet/run.py
 
-fault-test: venv-3.5 target/jars/.built-3.5 ## appends during runs, then 500 kills of drivers on every format, and 200 during exchanges, on the local disk and on HDFS: hours
+fault-test: venv-3.5 target/jars/.built-3.5 ## appends during runs, races with a writer that never stops, then 500 kills of drivers on every format, and 200 during exchanges, on the local disk and on HDFS: hours
 	target/venv/3.5/bin/python tests/fault/crowd.py --runs 20 --result benchmarks/results/$$(date +%F)-crowd.md
+	target/venv/3.5/bin/python tests/fault/rebase_race.py --runs 100 --result benchmarks/results/$$(date +%F)-races.md
 	target/venv/3.5/bin/python tests/fault/run.py --kills 500 --result benchmarks/results/$$(date +%F)-faults.md
 	target/venv/3.5/bin/python tests/fault/exchange.py --kills 100 --storage local --result benchmarks/results/$$(date +%F)-exchange.md
 	target/venv/3.5/bin/python tests/fault/exchange.py --kills 100 --storage hdfs --result benchmarks/results/$$(date +%F)-exchange.md

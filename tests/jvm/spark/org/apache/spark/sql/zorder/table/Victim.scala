@@ -33,6 +33,22 @@ object StatementVictim {
   }
 }
 
+/**
+ * A run that meets somebody else's statement when it is about to commit for the first time: the run, the other
+ * statement, and settings of the session as `key=value`.
+ */
+object RebaseVictim {
+
+  def main(args: Array[String]): Unit = {
+    val spark = StatementVictim.session(args.drop(2).toSeq)
+    val others = Iterator(args(1))
+    CrashPoint.meanwhile = at =>
+      if (at.endsWith("-commit") && others.hasNext) { spark.sql(others.next()).collect(); () }
+    spark.sql(args(0)).collect()
+    spark.stop()
+  }
+}
+
 /** Commits what somebody has staged for a path: its root, the commit, the record. No Spark needed. */
 object PathVictim {
 

@@ -12,11 +12,18 @@ import org.apache.spark.sql.zorder.table.storage.CrashPoint
  * One halt of a JVM.
  *
  * @param point
- *   a [[CrashPoint]]
+ *   a [[CrashPoint]], and how often it is come to if that is not once: `name` or `name:2`
  * @param victim
  *   the object whose main is called with the arguments
  */
-final case class Halt(point: String, victim: AnyRef, arguments: Seq[String])
+final case class Halt(point: String, victim: AnyRef, arguments: Seq[String]) {
+
+  /** As the property says it. */
+  def place: String = point.split(':') match {
+    case Array(name, times) => s"$name:halt:$times"
+    case _ => s"$point:halt"
+  }
+}
 
 /** JVMs of their own, each halted at its point: no handler runs there, nothing is closed. */
 object Victims {
@@ -66,7 +73,7 @@ object Victims {
       .filter(o => o.startsWith("--add-opens") || o.startsWith("-D"))
     Seq(Paths.get(System.getProperty("java.home"), "bin", "java").toString, "-Xmx700m", "-XX:+UseSerialGC") ++
       Seq("-XX:TieredStopAtLevel=1", "-Xshare:auto") ++ own ++
-      Seq(s"-D${CrashPoint.Property}=${halt.point}:halt", "-cp", System.getProperty("java.class.path")) :+
+      Seq(s"-D${CrashPoint.Property}=${halt.place}", "-cp", System.getProperty("java.class.path")) :+
       halt.victim.getClass.getName.stripSuffix("$")
   }
 }

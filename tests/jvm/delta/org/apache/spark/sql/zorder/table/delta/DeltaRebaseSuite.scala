@@ -9,7 +9,7 @@ import org.apache.spark.sql.delta.{DeltaLog, DeltaOperations}
 import org.apache.spark.sql.delta.actions.{Action, DeletionVectorDescriptor}
 import org.apache.spark.sql.delta.deletionvectors.{RoaringBitmapArray, RoaringBitmapArrayFormat}
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
-import org.apache.spark.sql.zorder.table.{CrashPoints, RestlessWriter}
+import org.apache.spark.sql.zorder.table.{CrashPoints, RestlessWriter, RoundTimes}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.SameOnAllLines
@@ -224,6 +224,22 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
         done(keeps(path)(zorder(path, run)))
       }
     }
+
+  test("the time of a round", LongTest) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      saved(
+        spark.range(0, 20000, 1, 6).selectExpr("id", "int(pmod(hash(id), 1000)) AS a", "int(id % 97) AS b"),
+        path)
+      val times = new RoundTimes(
+        spark,
+        "delta-commit",
+        n => spark.sql(s"DELETE FROM delta.`$path` WHERE id % 2000 = $n"))
+      val row = times.of(done(zorder(path, "FULL BY (a, b) WITH (fileCount = 8)")))
+      assert(reason(row).contains("Others removed 50 rows"), reason(row))
+      times.rounds.foreach(info(_))
+    }
+  }
 
   for ((vectors, rest) <- Seq("true" -> 0L, "true" -> 500L, "false" -> 500L))
     test(s"runs beside a writer that never stops, deletion vectors = $vectors, rests $rest ms", LongTest) {

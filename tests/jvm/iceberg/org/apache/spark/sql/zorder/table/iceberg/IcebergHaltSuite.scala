@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.table.{CrashPoints, Halt, StatementVictim, Victims}
+import org.apache.spark.sql.zorder.table.{CrashPoints, Halt, RebaseVictim, StatementVictim, Victims}
 import sparkzorder.mark.LongTest
 import sparkzorder.mark.SameOnAllLines
 
@@ -10,36 +10,63 @@ import sparkzorder.mark.SameOnAllLines
 @SameOnAllLines
 @LongTest
 class IcebergHaltSuite extends AnyFunSuite with IcebergFixture {
-  private val points = CrashPoints.iceberg.map(point => point -> (point == "iceberg-committed"))
-  private def table(point: String): String = s"ice.db.${point.replace('-', '_')}"
+  private val versions = Seq(2, 3)
+  private def named(text: String): String = "ice.db." + text.replace('-', '_').replace(':', '_')
+  private def table(point: String): String = named(point)
+  private def rebased(point: String, version: Int): String = named(s"rebased_${version}_$point")
 
   override def beforeAll(): Unit = {
     super.beforeAll()
-    points.foreach { case (point, _) =>
-      create(table(point).stripPrefix("ice.db."), "id BIGINT, a INT, b INT")
-      fill(table(point), 2000, 6, "id", "int(hash(id)) AS a", "int(id % 97) AS b")
-    }
     val settings = Seq("spark.sql.extensions", "spark.sql.catalog.ice", "spark.sql.catalog.ice.type") :+
       "spark.sql.catalog.ice.warehouse"
     val same = settings.map(key => s"$key=${spark.conf.get(key)}")
-    Victims.run(points.map { case (point, _) =>
-      val statement = s"ZORDER TABLE ${table(point)} BY (a, b) WITH (fileCount = 4, force = true)"
-      Halt(point, StatementVictim, statement +: same)
-    })
+    def run(t: String) = s"ZORDER TABLE $t BY (a, b) WITH (fileCount = 4, force = true)"
+    val first = CrashPoints.iceberg.map { point =>
+      made(table(point), "")
+      Halt(point, StatementVictim, run(table(point)) +: same)
+    }
+    val second =
+      for (version <- versions; point <- CrashPoints.rebased(CrashPoints.iceberg)) yield {
+        val t = rebased(point, version)
+        made(
+          t,
+          s"TBLPROPERTIES ('format-version' = '$version', 'write.delete.mode' = 'merge-on-read')")
+        Halt(point, RebaseVictim, run(t) +: s"DELETE FROM $t WHERE id < 10" +: same)
+      }
+    Victims.run(first ++ second)
   }
 
-  for ((point, committed) <- points) test(s"the JVM halted at $point") {
-    val t = table(point)
-    val rows = spark.range(0, 2000).selectExpr("id", "int(hash(id)) AS a", "int(id % 97) AS b")
+  private def made(t: String, properties: String): Unit = {
+    create(t.stripPrefix("ice.db."), "id BIGINT, a INT, b INT", properties)
+    fill(t, 2000, 6, "id", "int(hash(id)) AS a", "int(id % 97) AS b")
+  }
+
+  for (point <- CrashPoints.iceberg)
+    test(s"the JVM halted at $point") { survives(table(point), 0, point) }
+
+  for (version <- versions; point <- CrashPoints.rebased(CrashPoints.iceberg))
+    test(s"the JVM halted at $point, after others removed rows, version $version") {
+      survives(rebased(point, version), 10, point)
+    }
+
+  /**
+   * The table has its rows before and after a vacuum and the next run; no data file is left in its directory that no
+   * snapshot has.
+   *
+   * @param first
+   *   the first row that nobody has removed
+   */
+  private def survives(t: String, first: Long, point: String): Unit = {
+    val rows = spark.range(first, 2000).selectExpr("id", "int(hash(id)) AS a", "int(id % 97) AS b")
     def whole(): Unit = {
       sql(s"REFRESH TABLE $t")
-      assert(spark.table(t).exceptAll(rows).isEmpty && spark.table(t).count() == 2000)
+      assert(spark.table(t).exceptAll(rows).isEmpty && spark.table(t).count() == 2000 - first)
     }
     whole()
-    assert(filesOf(t).size == (if (committed) 4 else 6))
+    assert(filesOf(t).size == (if (point == "iceberg-committed") 4 else 6))
     sql(s"ZORDER VACUUM $t RETAIN 0 HOURS").collect()
     whole()
-    assert(filesOnDisk(t) == filesOf(t).map(_.split('/').last))
+    assert(filesOnDisk(t).filterNot(_.contains("-deletes")) == filesOf(t).map(_.split('/').last))
     assert(status(cluster(t, "b, a", "WITH (fileCount = 8, force = true)")) == "DONE")
     whole()
   }

@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
-import org.apache.spark.sql.zorder.table.{CrashPoints, RestlessWriter}
+import org.apache.spark.sql.zorder.table.{CrashPoints, RestlessWriter, RoundTimes}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.SameOnAllLines
@@ -218,6 +218,15 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
       assert(spark.table(t).count() == 3990 && load(t).currentSnapshot.operation != "replace")
       assert(status(cluster(t, "a, b")) == "DONE" && spark.table(t).count() == 3990)
     }
+
+  for (version <- 2 to 3) test(s"the time of a round, version $version", LongTest) {
+    val t = create(s"timed_$version", "id BIGINT, a INT, b INT", properties(version, "merge-on-read"))
+    fill(t, 20000, 6, "id", "int(pmod(hash(id), 1000)) AS a", "int(id % 97) AS b")
+    val times = new RoundTimes(spark, "iceberg-commit", n => sql(s"DELETE FROM $t WHERE id % 2000 = $n"))
+    val row = times.of(sql(s"ZORDER TABLE $t FULL BY (a, b) WITH (fileCount = 8, force = true)").head())
+    assert(status(row) == "DONE" && row.getAs[String]("reason").contains("Others removed 50 rows"))
+    times.rounds.foreach(info(_))
+  }
 
   for ((version, mode, rest) <- Seq(
       (3, "merge-on-read", 0L),

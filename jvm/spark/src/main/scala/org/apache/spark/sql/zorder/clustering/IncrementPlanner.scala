@@ -132,7 +132,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       report.copy(metrics = metrics),
       input,
       files,
-      source,
+      () => source,
       context.columnsOf(source.plan),
       PartitionLayouts(growing.map(_.ref).toIndexedSeq),
       outputs,

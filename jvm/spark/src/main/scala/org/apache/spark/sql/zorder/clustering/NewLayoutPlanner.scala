@@ -86,7 +86,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       report.copy(metrics = metrics),
       input,
       files,
-      source,
+      () => source,
       columns,
       layouts.layouts,
       OutputPlan.of(files.partitions.map(_.partition.directory), layouts.layouts),

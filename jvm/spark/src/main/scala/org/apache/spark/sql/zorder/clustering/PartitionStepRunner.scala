@@ -142,7 +142,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
       report,
       input,
       files,
-      source,
+      () => source,
       context.columnsOf(source.plan),
       PartitionLayouts(IndexedSeq(ref)),
       step.outputs,

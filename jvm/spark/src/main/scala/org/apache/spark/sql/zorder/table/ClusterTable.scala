@@ -266,9 +266,12 @@ final case class CommitRequest(record: RunRecord, layouts: Map[String, String]) 
  * @param removed
  *   the rows that are gone, as they were read: none of them will be in the files of the run; None if there are none
  * @param left
- *   the rows of `present` that the files of the run have to hold
+ *   the rows of `present` that the files of the run have to hold; a checksum alone asks for them
  */
-final case class ChangedInputs(present: Seq[DataFile], removed: Option[InputRelation], left: InputRelation)
+final case class ChangedInputs(
+    present: Seq[DataFile],
+    removed: Option[InputRelation],
+    left: () => InputRelation)
 
 object ChangedInputs {
   private val MostThreads = 16

@@ -167,7 +167,7 @@ final private[delta] class DeltaWrite(
       Some(ChangedInputs(
         staying.flatMap(_.files),
         removed,
-        DeltaRows(session, log, now, staying, present)))
+        () => DeltaRows(session, log, now, staying, present)))
     }
   }
 

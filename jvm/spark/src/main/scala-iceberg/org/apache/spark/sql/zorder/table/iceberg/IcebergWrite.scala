@@ -164,7 +164,7 @@ final private[iceberg] class IcebergWrite(
       Some(ChangedInputs(
         staying.flatMap(_.files),
         removed,
-        IcebergRows(session, table, staged, staying, left)))
+        () => IcebergRows(session, table, staged, staying, left)))
     }
   }
 

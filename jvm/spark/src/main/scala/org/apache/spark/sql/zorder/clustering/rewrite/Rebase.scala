@@ -1,17 +1,29 @@
 package org.apache.spark.sql.zorder.clustering.rewrite
 
+import scala.collection.mutable.ArrayBuffer
+
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, Sort, Union}
+import org.apache.spark.sql.catalyst.plans.logical.{
+  Filter,
+  LocalRelation,
+  LogicalPlan,
+  Project,
+  Sort,
+  Union
+}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, MapType}
 import org.apache.spark.sql.zorder.clustering.plan.OutputPlan
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.RunContext
 import org.apache.spark.sql.zorder.expr.layout.StaysWithout
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages}
 import org.apache.spark.sql.zorder.table.{ChangedInputs, TableWrite, WrittenFile}
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import org.apache.spark.util.{ThreadUtils, Utils}
 
 /**
  * The rows of some files, and what is done with them where all rows of a file are together, before they are ordered.
@@ -63,18 +75,25 @@ final private[rewrite] class Rebase(
 
   /** @param written the files that were not committed; what is committed instead, if anything */
   def apply(plan: RewritePlan, written: Seq[ReadBack]): Option[(RewritePlan, Seq[ReadBack])] =
-    write.rebase(session, plan.files.partitions.map(_.partition)).flatMap { changed =>
-      CrashPoint.hit("rebase-found")
-      val present = changed.present.map(_.path).toSet
-      // the rows of inputs that are the table's no more, by footers alone
-      val gone = plan.input.rows(plan.files.files.filterNot(f => present(f.path)))
-      if (present.isEmpty || !isWorthIt(gone, written)) None
-      else
-        changed.removed match {
-          case None => Some(onto(plan, changed, Rebased(), written))
-          case Some(removed) => without(plan, changed, removed, written)
-        }
+    Rebase.plannedAtOnce(session) {
+      write.rebase(session, plan.files.partitions.map(_.partition)).flatMap(on(plan, written, _))
     }
+
+  private def on(
+      plan: RewritePlan,
+      written: Seq[ReadBack],
+      changed: ChangedInputs): Option[(RewritePlan, Seq[ReadBack])] = {
+    CrashPoint.hit("rebase-found")
+    val present = changed.present.map(_.path).toSet
+    // the rows of inputs that are the table's no more, by footers alone
+    val gone = plan.input.rows(plan.files.files.filterNot(f => present(f.path)))
+    if (present.isEmpty || !isWorthIt(gone, written)) None
+    else
+      changed.removed match {
+        case None => Some(onto(plan, changed, Rebased(), written))
+        case Some(removed) => without(plan, changed, removed, written)
+      }
+  }
 
   private def isWorthIt(removed: Long, written: Seq[ReadBack]): Boolean =
     removed <= Rebase.MostRemoved * rows(written)
@@ -91,7 +110,7 @@ final private[rewrite] class Rebase(
       changed: ChangedInputs,
       removed: InputRelation,
       written: Seq[ReadBack]): Option[(RewritePlan, Seq[ReadBack])] = {
-    val (byFile, allNumbered) = counted(plan, removed)
+    val RemovedRows(rowsToTake, byFile, allNumbered) = RemovedRows.of(context, plan, removed)
     val total = byFile.values.sum
     val (touched, others) = written.partition(f => byFile.contains(f.written.number))
     val comparable = removed.output.filter(a => Rebase.isComparable(a.dataType))
@@ -105,28 +124,44 @@ final private[rewrite] class Rebase(
       None
     else if (touched.isEmpty) Some(onto(plan, changed, Rebased(), written))
     else
-      writtenAgain(plan, removed, touched.map(_.written), comparable.map(_.name).toSet).flatMap { files =>
-        val less = read(files)
-        CrashPoint.hit("rebase-written")
-        if (rows(less) + total != rows(touched)) None
-        else {
-          write.withdraw(touched.map(_.written))
-          Some(onto(plan, changed, again, others ++ less))
-        }
+      writtenAgain(plan, removed, rowsToTake, touched.map(_.written), comparable.map(_.name).toSet).flatMap {
+        files =>
+          val less = readAtOnce(files)
+          CrashPoint.hit("rebase-written")
+          if (rows(less) + total != rows(touched)) None
+          else {
+            write.withdraw(touched.map(_.written))
+            Some(onto(plan, changed, again, others ++ less))
+          }
       }
   }
 
-  /** The files of these numbers once more; None if the rows to take out do not have their columns. */
+  /** A Spark job over the footers of a few files costs more than to read them here, some at once. */
+  private def readAtOnce(files: Seq[WrittenFile]): Seq[ReadBack] =
+    if (files.length > Rebase.FewFiles * Rebase.Threads) read(files)
+    else
+      ThreadUtils.parmap(files.grouped(Rebase.FewFiles).toSeq, "zorder-rebase", Rebase.Threads)(
+        read).flatten
+
+  /**
+   * The files of these numbers once more; None if the rows to take out do not have their columns.
+   *
+   * @param rowsToTake
+   *   to take out: the columns of `removed`, and its route
+   */
   private def writtenAgain(
       plan: RewritePlan,
       removed: InputRelation,
+      rowsToTake: LogicalPlan,
       touched: Seq[WrittenFile],
       comparable: Set[String]): Option[Seq[WrittenFile]] = {
     val staged = write.relation(session, partitionsOf(plan, touched), plan.input.dataSchema)
     def columns(r: InputRelation) = r.output.map(a => (a.name, a.dataType.asNullable))
     if (columns(staged) != columns(removed)) None
     else {
-      val all = Union(Seq(marked(staged, isTaken = false), marked(removed, isTaken = true)))
+      val all = Union(Seq(
+        marked(staged.plan, staged.output :+ staged.route, isTaken = false),
+        marked(rowsToTake, removed.output :+ removed.route, isTaken = true)))
       val (output, added) = all.output.splitAt(staged.output.length)
       val (route, taken) = (added.head, added.last)
       val stays = StaysWithout(taken, output.filter(a => comparable(a.name)))
@@ -151,8 +186,8 @@ final private[rewrite] class Rebase(
     }
   }
 
-  private def marked(rows: InputRelation, isTaken: Boolean): LogicalPlan =
-    Project(rows.output :+ rows.route :+ Alias(Literal(isTaken), Rebase.TakenColumn)(), rows.plan)
+  private def marked(rows: LogicalPlan, columns: Seq[Attribute], isTaken: Boolean): LogicalPlan =
+    Project(columns :+ Alias(Literal(isTaken), Rebase.TakenColumn)(), rows)
 
   /** These files, with the inputs as they are now. */
   private def onto(
@@ -170,35 +205,6 @@ final private[rewrite] class Rebase(
       source = changed.left,
       rebased = Some(plan.rebased.fold(rebased)(_.and(rebased))))
     (based, files)
-  }
-
-  /**
-   * How many of these rows are in each new file, by its number, and whether each has an id of the format's own that no
-   * other row has. One job.
-   */
-  private def counted(plan: RewritePlan, removed: InputRelation): (Map[Int, Long], Boolean) = {
-    val file = RewriteQuery.toPartition(
-      removed.output,
-      context.columnsOf(removed.plan).map(_.expression),
-      if (plan.files.partitions.length == 1) None else Some(removed.route),
-      plan.layouts,
-      plan.outputs)
-    val own = removed.output.diff(removed.copied)
-    val unnumbered = own.map(IsNull(_): Expression).reduceOption(Or(_, _)).getOrElse(Literal(true))
-    val numbers = Project(Seq(Alias(file, "file")(), Alias(unnumbered, "unnumbered")()), removed.plan)
-    val preImages = plan.outputs.preImages
-    // per task the rows of each file, and last those without an id
-    val counts = Shims.ofRows(session, numbers).queryExecution.toRdd.mapPartitions { rows =>
-      val found = new Array[Long](preImages.partitions + 1)
-      rows.foreach { r =>
-        found(preImages.partition(r.getInt(0))) += 1
-        if (r.getBoolean(1)) found(preImages.partitions) += 1
-      }
-      Iterator(found)
-    }.collect()
-    def of(n: Int): Long = counts.map(_(n)).sum
-    val byFile = (0 until preImages.partitions).map(n => n -> of(n)).filter(_._2 > 0).toMap
-    (byFile, of(preImages.partitions) == 0)
   }
 }
 
@@ -218,9 +224,91 @@ private[rewrite] object Rebase {
 
   private val TakenColumn = "_zorder_taken"
 
+  /** Footers that a thread of the driver reads, and such threads. */
+  private val FewFiles = 4
+  private val Threads = 4
+
+  /**
+   * Each file has its task, whatever Spark learns on the way: to plan stage by stage would only take time, in which
+   * others change the table.
+   */
+  private def plannedAtOnce[A](session: ClassicSession)(body: => A): A = {
+    val before = session.conf.get(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key)
+    session.conf.set(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key, "false")
+    try body
+    finally session.conf.set(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key, before)
+  }
+
   /** Equal maps may be stored in unlike order, and equal variants in unlike ways. */
   private def isComparable(t: DataType): Boolean = !t.existsRecursively {
     case _: MapType => true
     case other => other.typeName.startsWith("variant")
   }
+}
+
+/**
+ * Rows that others removed.
+ *
+ * @param plan
+ *   the rows, with the columns and the route of their relation; few of them are in memory
+ * @param byFile
+ *   how many, by the number of the new file that each is in
+ * @param allNumbered
+ *   whether each of them has an id of the format's own that no other row has
+ */
+final private case class RemovedRows(plan: LogicalPlan, byFile: Map[Int, Long], allNumbered: Boolean)
+
+private object RemovedRows {
+
+  /** Bytes that the driver keeps, as many of each task; it keeps all rows or none. */
+  private val FewBytes = 8L << 20
+
+  /** One job. */
+  def of(context: RunContext, plan: RewritePlan, removed: InputRelation): RemovedRows = {
+    val file = RewriteQuery.toPartition(
+      removed.output,
+      context.columnsOf(removed.plan).map(_.expression),
+      if (plan.files.partitions.length == 1) None else Some(removed.route),
+      plan.layouts,
+      plan.outputs)
+    val own = removed.output.diff(removed.copied)
+    val unnumbered = own.map(IsNull(_): Expression).reduceOption(Or(_, _)).getOrElse(Literal(true))
+    val columns = removed.output :+ removed.route
+    val counted =
+      Project(columns ++ Seq(Alias(file, "file")(), Alias(unnumbered, "unnumbered")()), removed.plan)
+    val (preImages, at) = (plan.outputs.preImages, columns.length)
+    val query = Shims.ofRows(context.pinned, counted).queryExecution
+    val (numbers, few) = (preImages.partitions, FewBytes / math.max(1, query.toRdd.getNumPartitions))
+    // of each task the rows of each file, those without an id, and the rows themselves if they are few
+    val found = query.toRdd.mapPartitions { rows =>
+      val counts = new Array[Long](numbers + 1)
+      val kept = ArrayBuffer.empty[Array[Byte]]
+      var bytes = 0L
+      rows.foreach { r =>
+        counts(preImages.partition(r.getInt(at))) += 1
+        if (r.getBoolean(at + 1)) counts(numbers) += 1
+        val row = r.asInstanceOf[UnsafeRow]
+        bytes += row.getSizeInBytes
+        // a copy: the next row is written over this one
+        if (bytes <= few) kept += row.copy().getBytes else kept.clear()
+      }
+      // bytes of our own, so that a session's own serializer need not know our classes
+      Iterator(Utils.serialize((counts, kept.toArray)))
+    }.collect().map(Utils.deserialize[(Array[Long], Array[Array[Byte]])](_))
+    def of(n: Int): Long = found.map(_._1(n)).sum
+    val byFile = (0 until numbers).map(n => n -> of(n)).filter(_._2 > 0).toMap
+    val kept = found.toSeq.flatMap(_._2)
+    val rows =
+      if (kept.length.toLong == byFile.values.sum) inMemory(query.analyzed.output, kept) else removed.plan
+    RemovedRows(Project(columns, rows), byFile, of(numbers) == 0)
+  }
+
+  private def inMemory(columns: Seq[Attribute], rows: Seq[Array[Byte]]): LogicalPlan =
+    LocalRelation(
+      columns,
+      rows.map { bytes =>
+        val row = new UnsafeRow(columns.length)
+        row.pointTo(bytes, bytes.length)
+        row
+      })
 }

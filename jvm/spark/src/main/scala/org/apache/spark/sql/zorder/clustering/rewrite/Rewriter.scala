@@ -48,7 +48,7 @@ import sparkzorder.curve.page.PageCut
  * @param files
  *   the files to rewrite
  * @param source
- *   the rows of these files, without those that others removed meanwhile
+ *   the rows of these files, without those that others removed meanwhile; made when they are asked for
  * @param pages
  *   the pages of the files to write
  * @param kept
@@ -62,7 +62,7 @@ final private[clustering] case class RewritePlan(
     report: RunReport,
     input: Inspection,
     files: FilePlan,
-    source: InputRelation,
+    source: () => InputRelation,
     columns: Seq[ClusterColumn],
     layouts: PartitionLayouts,
     outputs: OutputPlan,
@@ -218,7 +218,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
   }
 
   private def rewrite(plan: RewritePlan, target: TableWrite): Seq[WrittenFile] = {
-    import plan.source
+    val source = plan.source()
     val output = if (request.into.isDefined) source.copied else source.output
     val rows = RowsToWrite(source.plan, output, plan.columns.map(_.expression), source.route)
     writeRows(plan, target, rows, plan.outputs)
@@ -276,7 +276,8 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       .foreach(problem =>
         refuse("ZORDER_VERIFICATION_FAILED.FOOTERS", "problem" -> problem, "run" -> progress.runId))
     if (options.verify == "checksum") {
-      val before = Checksum.of(Shims.ofRows(session, Project(plan.source.copied, plan.source.plan)))
+      val source = plan.source()
+      val before = Checksum.of(Shims.ofRows(session, Project(source.copied, source.plan)))
       val after = Checksum.of(target.rows(session, plan.input.dataSchema, written))
       if (before != after)
         refuse(
@@ -294,7 +295,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
    */
   private def verifyCount(plan: RewritePlan, written: Long): Unit =
     if (plan.rebased.isEmpty && !plan.files.files.forall(_.deleted.isDefined)) {
-      val left = Shims.ofRows(session, plan.source.plan).count()
+      val left = Shims.ofRows(session, plan.source().plan).count()
       if (left != written)
         refuse(
           "ZORDER_VERIFICATION_FAILED.ROWS",

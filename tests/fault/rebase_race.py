@@ -1,0 +1,203 @@
+"""One application clusters a table again and again, another never stops to delete, update and merge its rows.
+
+    python tests/fault/rebase_race.py --runs 10          # some minutes a table
+
+At the end the table has exactly the rows that the writer knows, as a multiset: none is lost, doubled, or
+there again. The same race is run with what Delta and Iceberg have of their own. Runs that end as a conflict
+are counted, and so are the writer's statements that fail.
+
+Two applications on the local disk are safe from each other but for the moment in which a commit looks whether
+its number is taken: a rename that never overwrites is what HDFS has, and no local disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import races
+import tables
+from drivers import Driver
+from pyspark.sql import SparkSession
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "benchmarks"))
+import machine
+
+SYSTEMS = ("ours", "theirs")
+# seconds between two runs
+BETWEEN = 1.5
+# bytes of a file of the peers, so that they make about as many files
+PEER_BYTES = 14_000
+CONFLICTS = ("ZORDER_CONFLICT", "Concurrent", "ValidationException", "CommitFailedException")
+COLUMNS = (
+    *("table", "by", "writer rests", "runs", "seconds a run", "re-basing", "writer's commits"),
+    *("and failures", "seconds a commit", "lost", "doubled", "there again"),
+)
+
+
+def ours(table: str) -> str:
+    """The table as our statements name it."""
+    return table.replace("delta.`", "'").replace("`", "'")
+
+
+def statement(table: str, system: str) -> str:
+    """A run over the whole table."""
+    if system == "ours":
+        return f"ZORDER TABLE {ours(table)} FULL BY (a, b) WITH (fileCount = {races.FILES}, force = true)"
+    if table.startswith("delta"):
+        return f"OPTIMIZE {table} ZORDER BY (a, b)"
+    options = f"map('rewrite-all', 'true', 'target-file-size-bytes', '{PEER_BYTES}')"
+    return (
+        f"CALL ice.system.rewrite_data_files(table => '{table.removeprefix('ice.')}', strategy => 'sort', "
+        f"sort_order => 'zorder(a,b)', options => {options})"
+    )
+
+
+def peer(system: str, kind: str) -> str:
+    own = "OPTIMIZE ZORDER BY" if kind.startswith("delta") else "rewrite_data_files"
+    return "ZORDER TABLE" if system == "ours" else own
+
+
+class Outcomes:
+    """How the runs ended."""
+
+    def __init__(self) -> None:
+        self.ended: Counter[str] = Counter()
+        self.seconds = self.inside = self.rebasing = 0.0
+
+    def run(self, spark: SparkSession, text: str) -> str:
+        begin = time.monotonic()
+        try:
+            row: Any = spark.sql(text).head()
+        except Exception as error:
+            said = races.words(error)
+            if not any(c in said for c in CONFLICTS):
+                raise
+            how = "CONFLICT"
+        else:
+            how = self.done(row.asDict(recursive=True) if row else {})
+        self.ended[how] += 1
+        self.seconds += time.monotonic() - begin
+        return f"{how} ({time.monotonic() - begin:.1f} s)"
+
+    def done(self, row: dict[str, Any]) -> str:
+        steps = (row.get("metrics") or {}).get("stepMs") or {}
+        self.rebasing += steps.get("rebase", 0)
+        self.inside += sum(steps.values())
+        return "re-based" if "Others removed" in str(row.get("reason")) else "DONE"
+
+
+def race(
+    spark: SparkSession, writer: Driver, folder: Path, kind: str, system: str, arguments: argparse.Namespace
+) -> tuple[list[str], list[str]]:
+    """One race: the cells of its row in the result, and faults."""
+    name = f"{kind.replace('-', '_')}_{system}_{arguments.seed}"
+    table = races.create(spark, folder, name, kind)
+    outcomes = Outcomes()
+    writer.tell(f"{table} {arguments.seed}")
+    time.sleep(BETWEEN)
+    for i in range(arguments.runs):
+        how = outcomes.run(spark, statement(table, system))
+        print(f"{name}: run {i + 1} of {arguments.runs}: {how}", flush=True)
+        time.sleep(BETWEEN)
+    writer.tell("stop")
+    assert writer.process.stdout is not None
+    written = json.loads(Path(writer.process.stdout.readline().strip()).read_text())
+    if written["broken"]:
+        raise SystemExit(f"{name}: the writer broke: {written['broken'][0]}")
+    expected, found = Counter(map(tuple, written["rows"])), Counter(races.rows(spark, table))
+    spark.sql(f"ZORDER VACUUM {ours(table)} RETAIN 0 HOURS").collect()
+    if Counter(races.rows(spark, table)) != found:
+        raise SystemExit(f"{name}: after a vacuum the table has other rows; it is in {folder}")
+    lost, more = expected - found, found - expected
+    again = {row for row in more if row in set(map(tuple, written["once"])) and row not in expected}
+    doubled = sum(more.values()) - sum(more[row] for row in again)
+    faults = [f"{name}: {what} {row}" for what, rows in (("lost", lost), ("more", more)) for row in rows]
+    ended, failed = Counter(written["ended"]), Counter(written["ended"])
+    del failed["committed"]
+    commits = ended["committed"]
+    reasons = ", ".join(f"{n} {why.removeprefix('failed: ')}" for why, n in sorted(failed.items()))
+    cells = [
+        kind,
+        peer(system, kind),
+        f"{arguments.pause:g} s",
+        ", ".join(f"{n} {how}" for how, n in sorted(outcomes.ended.items())),
+        f"{outcomes.seconds / arguments.runs:.1f}",
+        f"{outcomes.rebasing / outcomes.inside:.0%}" if outcomes.rebasing else "-",
+        str(commits),
+        f"{sum(failed.values())}{f' ({reasons})' if failed else ''}",
+        f"{written['seconds'] / max(1, commits):.1f}",
+        str(sum(lost.values())),
+        str(doubled),
+        str(sum(more[row] for row in again)),
+    ]
+    return cells, faults
+
+
+def head(spark: SparkSession) -> str:
+    peers = tables.session.peers
+    java = spark._jvm.System.getProperty("java.version")
+    return f"""# Races between runs and a writer that never stops
+
+`make fault-test`, or `python tests/fault/rebase_race.py`: spark-zorder {tables.session.VERSION}, Spark
+{spark.version}, Delta {peers.DELTA}, Iceberg {peers.ICEBERG}. {machine.line(java)}.
+
+One application rewrites a table of {2 * races.IDS:,} rows, two of each, into about {races.FILES} files by
+(a, b), {BETWEEN:g} s apart: `ZORDER TABLE ... FULL`, Delta's `OPTIMIZE ... ZORDER BY`, or Iceberg's
+`rewrite_data_files` by `zorder(a,b)` with `rewrite-all`. Another application, without our extension, deletes,
+updates or merges 20 ids, rests, and goes on. Both share the cores. At the end the table is compared with the
+rows that the writer knows, as a multiset. "Re-basing" is its share of the time of the runs that ended as DONE
+or re-based.
+
+| {" | ".join(COLUMNS)} |
+|{" --- |" * len(COLUMNS)}
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=10, help="of each system on each table")
+    parser.add_argument("--pause", type=float, default=0.0, help="seconds that the writer rests")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--tables", nargs="+", default=list(races.TABLES), choices=races.TABLES)
+    parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), choices=SYSTEMS)
+    parser.add_argument(
+        "--result", type=Path, help="a file for the table of results; its rows are added to those there"
+    )
+    arguments = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="spark-zorder-races-"))
+    faults: list[str] = []
+    writer = Driver(("rebase_writer.py", str(folder), str(arguments.pause)), folder / "writer.log")
+    try:
+        spark = races.start(folder, ours=True)
+        spark.conf.set("spark.databricks.delta.optimize.maxFileSize", str(PEER_BYTES))
+        writer.await_ready()
+        for kind in arguments.tables:
+            for system in arguments.systems:
+                cells, found = race(spark, writer, folder, kind, system, arguments)
+                faults += found
+                row = f"| {' | '.join(cells)} |\n"
+                print(row, flush=True)
+                if arguments.result:
+                    there = arguments.result.is_file()
+                    before = arguments.result.read_text() if there else head(spark)
+                    arguments.result.write_text(before + row)
+        spark.stop()
+    finally:
+        writer.kill()
+    if faults:
+        print("\n".join(faults[:40]))
+        raise SystemExit(f"{len(faults)} rows are wrong; the tables are in {folder}.")
+    shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
