@@ -33,6 +33,7 @@ def test_optimize_as_json_then_history_and_the_rest(main, table, capsys):
     assert main(["vacuum", table, "--retain-hours", "0", "--dry-run"]) == 0
     assert "DRY_RUN" in capsys.readouterr().out
     assert main(["vacuum", table, "--retain-hours", "1"]) == 0
+    assert "from before a run: kept until 20" in " ".join(capsys.readouterr().out.split())
     assert main(["rollback", table]) == 0
     assert main(["remove", table]) == 0
 

@@ -42,6 +42,7 @@ class BriefRowsSuite extends AnyFunSuite with RunFixture with Steps {
         assert(found.map(_.getAs[String]("column")) === Seq("a", "b") && found.forall(flat))
         assert(found.map(_.getAs[Double]("measured")) === Seq(0, 1).map(share(run, _, "files", "measured")))
         assert(found.map(r => r.isNullAt(r.fieldIndex("record"))) === Seq(false, true))
+        assert(found.map(_.getAs[String]("status")) === Seq("DONE", "DONE"))
       }
       step("columns of the last run, and what is not understood") {
         assert(rows(s"ZORDER AUDIT '$path'").map(_.getAs[String]("column")) === Seq(null, "a", "b"))

@@ -83,7 +83,7 @@ private[zorder] object BriefHistory {
   /** `column` and its shares are NULL where a run measured nothing; the record is in the first row of a run. */
   val schema: StructType = new StructType()
     .add("run", IntegerType).add("finished", TimestampType).add("operation", StringType)
-    .add("curve", StringType).add("files_added", IntegerType).add("files_removed", IntegerType)
+    .add("status", StringType).add("curve", StringType).add("files_added", IntegerType).add("files_removed", IntegerType)
     .add("column", StringType).add("before", DoubleType).add("forecast", DoubleType)
     .add("measured", DoubleType).add("bound", DoubleType).add("record", StringType)
 
@@ -93,7 +93,7 @@ private[zorder] object BriefHistory {
       val columns = columnsOf(row.getAs[String]("report"))
       val shown = if (columns.isEmpty) Seq(Seq.fill(Figures.length + 1)(null)) else columns
       shown.zipWithIndex.map { case (figures, i) =>
-        val run = Seq("run", "finished", "operation", "curve", "files_added", "files_removed")
+        val run = Seq("run", "finished", "operation", "status", "curve", "files_added", "files_removed")
           .map(name => row.get(row.fieldIndex(name)))
         Row.fromSeq(run ++ figures :+ (if (i == 0) row.json else null))
       }
