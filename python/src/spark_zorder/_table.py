@@ -33,6 +33,8 @@ class ZOrderTable:
     @classmethod
     def forName(cls, spark: SparkSession, name: str) -> ZOrderTable:
         """A table of the catalog, such as ``t`` or ``db.t``. Unusual characters need backquotes."""
+        if _sql.is_path(name):
+            raise ValueError(f"{name!r} is a path: use ZOrderTable.forPath.")
         target = _sql.Target(name, is_path=False)
         _sql.parts(name)
         return cls(spark, target)
