@@ -98,7 +98,7 @@ docs: venv-docs ## the documentation as a site in target/site, to be opened in a
 
 include benchmarks/Makefile
 
-cluster-test: $(WHEEL) ## a standalone cluster on this machine: master, two workers, spark-submit
+cluster-test: $(WHEEL) ## a standalone cluster on this machine, and five ways to bring spark-zorder to it: minutes
 	tools/install_wheel.sh 4.3 python/dist
 	target/venv/4.3/bin/python tests/cluster/run.py --wheel $(WHEEL) \
 	  --jar target/jars/spark-zorder-spark4.3_2.13-$(VERSION).jar

@@ -166,8 +166,7 @@ def submit(master: str, trial: Trial, folder: Path) -> int:
     options = [word for key, value in trial.conf.items() for word in ("--conf", f"{key}={value}")]
     command = [str(spark_home() / "bin/spark-submit"), *options, *trial.words, str(HERE / trial.job)]
     command += [str(own / "table"), *trial.arguments]
-    shown = " ".join(Path(word).name if "/" in word else word for word in command)
-    print(f"=== {trial.name}: {shown}", flush=True)
+    print(f"=== {trial.name}: {' '.join(command).replace(f'{folder}/', '')}", flush=True)
     conf = {**environment(), "SPARK_CONF_DIR": str(own / "conf")}
     try:
         done = subprocess.run(command, env=conf, cwd=own, stdin=subprocess.DEVNULL, timeout=400)

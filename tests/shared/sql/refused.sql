@@ -30,6 +30,12 @@ ZORDER TABLE t WHERE a = 'x BY (b)
 -- RETAIN takes a number of hours
 ZORDER VACUUM t RETAIN 7 DAYS
 
+-- found 'AS' after DRY RUN
+OPTIMIZE t ZORDER BY (a) DRY RUN AS ROWS
+
+-- found 'x' after AS ROWS
+ZORDER TABLE t BY (a) AS ROWS x
+
 -- found 'BACK' after ZORDER
 ZORDER BACK t
 

@@ -88,7 +88,7 @@ def parts(result: Rows, most: int = _MOST) -> list[Part]:
         return results.history(rows)
     if {"query", "share", "bound", "alert"} <= names:
         return [audited.asked(rows, most)]
-    if {"depth", "record"} <= names or {"run", "record"} <= names or "files_carried_over" in names:
+    if names & {"record", "files_carried_over"}:
         found = results.brief(rows[:most])
     else:
         found = results.plain(rows[:most])

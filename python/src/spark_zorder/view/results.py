@@ -168,9 +168,9 @@ def _proposal(row: Fields) -> str:
 
 
 def brief(rows: Sequence[Fields]) -> list[Part]:
-    """A table of short rows with their sentences below it: of ``ZORDER AUDIT``, ``HISTORY`` and ``VACUUM``.
+    """A table of short rows with their sentences below it. The JSON of full records is left out.
 
-    The JSON of full records is left out.
+    They are those of ``ZORDER AUDIT``, ``HISTORY``, ``VACUUM`` and ``ZORDER TABLE ... AS ROWS``.
     """
     heads = [head for head in rows[0] if head not in ("record", *_SENTENCES)]
     lines = [[percent(row[h]) if h in _SHARES else _cell(row[h]) for h in heads] for row in rows]

@@ -100,7 +100,8 @@ private[statement] object ClusterStatement {
     def clause(wanted: Clause*): Option[ClauseBody] = clauses.find(c => wanted.contains(c.clause))
     clause(Clause.Full).foreach(isEmpty(text, _))
     clause(Clause.DryRun).foreach(isEmpty(text, _))
-    OptimizeCommand(ClusterRequest(
+    clause(Clause.AsRows).foreach(isEmpty(text, _))
+    val request = ClusterRequest(
       target = target,
       by = clause(Clause.ZOrderBy, Clause.By).fold(Seq.empty[String])(list(text, _)),
       full = clause(Clause.Full).isDefined,
@@ -110,7 +111,8 @@ private[statement] object ClusterStatement {
       into = clause(Clause.Into).map(into(text, _)),
       dryRun = clause(Clause.DryRun).isDefined,
       statement = text.slice(text.tokens)
-    ))
+    )
+    OptimizeCommand(request, asRows = clause(Clause.AsRows).isDefined)
   }
 
   private def isEmpty(text: StatementText, clause: ClauseBody): Unit =
@@ -338,8 +340,8 @@ private[statement] object StatementKind {
 
   case object ZOrderTable extends StatementKind(
         "ZORDER TABLE",
-        Seq(Full, Where, By, UsingCurve, With, Into, DryRun),
-        s" [FULL] [WHERE predicate] [BY (a, b)] $tail")
+        Seq(Full, Where, By, UsingCurve, With, Into, DryRun, AsRows),
+        s" [FULL] [WHERE predicate] [BY (a, b)] $tail [AS ROWS]")
 
   case object Vacuum extends StatementKind(
         "ZORDER VACUUM",
@@ -415,6 +417,7 @@ private[statement] object Clause {
   val With: Clause = Clause("WITH")
   val Into: Clause = Clause("INTO")
   val DryRun: Clause = Clause("DRY", "RUN")
+  val AsRows: Clause = Clause("AS", "ROWS")
   val Retain: Clause = Clause("RETAIN")
   val MoveHome: Clause = Clause("MOVE", "HOME")
   val Stay: Clause = Clause("STAY")
