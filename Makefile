@@ -67,9 +67,10 @@ build-facts: ## version and table of Spark lines into the docs, from VERSION and
 	tools/sbt.sh exportSparkLines
 	$(PYTHON) tools/build_facts.py
 
-public-api: $(WHEEL) venv-4.3 ## docs/reference/public-api.txt as it is now, after a change that is meant
+public-api: $(WHEEL) venv-4.3 ## docs/reference/public-api.txt and scala.md as they are now, after a change that is meant
 	tools/install_wheel.sh 4.3 python/dist
 	target/venv/4.3/bin/python tools/public_api.py
+	target/venv/4.3/bin/python tools/scala_page.py
 
 notebook: $(DEV_WHEEL) ## runs examples/slow_to_fast.ipynb and keeps what it shows
 	tools/install_wheel.sh 4.3 target/dev-wheel
@@ -97,7 +98,7 @@ docs: venv-docs ## the documentation as a site in target/site, to be opened in a
 
 include benchmarks/Makefile
 
-cluster-test: $(WHEEL) ## a standalone cluster on this machine: master, two workers, spark-submit
+cluster-test: $(WHEEL) ## a standalone cluster on this machine, and five ways to bring spark-zorder to it: minutes
 	tools/install_wheel.sh 4.3 python/dist
 	target/venv/4.3/bin/python tests/cluster/run.py --wheel $(WHEEL) \
 	  --jar target/jars/spark-zorder-spark4.3_2.13-$(VERSION).jar

@@ -120,17 +120,19 @@ def python(every: bool) -> list[Stage]:
         pytest(first, "3.5", "pytest-3.5", *folders),
         pytest(short, "4.3", "pytest-4.3-connect", "tests/python/connect"),
         pytest(short, "3.5", "pytest-3.5-hostile", "tests/hostile"),
-        *([cluster(), install("4.1"), comet()] if every else []),
+        # EMR 7 has Spark 3.5, and settings in a file
+        *([cluster("4.3", "2.13"), cluster("3.5", "2.12", "--only", "defaults-alone")] if every else []),
+        *([install("4.1"), comet()] if every else []),
     ]
 
 
-def cluster() -> Stage:
+def cluster(line: str, scala: str, *more: str) -> Stage:
     """A master and two workers, as `make cluster-test` runs them."""
     version = (TOP / "VERSION").read_text().strip()
-    command = [str(VENVS / "4.3/bin/python"), "tests/cluster/run.py"]
+    command = [str(VENVS / line / "bin/python"), "tests/cluster/run.py", *more]
     command += ["--wheel", f"python/dist/spark_zorder-{version}-py3-none-any.whl"]
-    command += ["--jar", f"target/jars/spark-zorder-spark4.3_2.13-{version}.jar"]
-    return Stage("cluster", command, (), ("install-4.3",))
+    command += ["--jar", f"target/jars/spark-zorder-spark{line}_{scala}-{version}.jar"]
+    return Stage(f"cluster-{line}", command, (), (f"install-{line}",))
 
 
 def comet() -> Stage:

@@ -176,6 +176,8 @@ def main() -> int:
     print(f"\nBefore and after in pictures, open it in a browser: {page}")
     spark.stop()
     print(f"\n{time.monotonic() - start:.0f} s in all. The tables stay in {data.folder()}.")
+    print("Next, a forecast for a table of your own; it writes nothing:")
+    print("   target/venv/4.3/bin/python -m spark_zorder optimize /path/of/table/ --by a,b --dry-run")
     for sentence in wrong:
         print(f"FAILED: {sentence}", file=sys.stderr)
     return 1 if wrong else 0

@@ -28,11 +28,12 @@ def test_optimize_as_json_then_history_and_the_rest(main, table, capsys):
     assert len(capsys.readouterr().out.strip().splitlines()) == 1
     assert main(["history", table]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split()[:3] == ["run", "what", "finished"] and "OPTIMIZE" in lines[2]
+    assert lines[0].split()[:3] == ["run", "what", "status"] and "OPTIMIZE  DONE" in lines[2]
     assert max(map(len, lines)) <= 140
     assert main(["vacuum", table, "--retain-hours", "0", "--dry-run"]) == 0
     assert "DRY_RUN" in capsys.readouterr().out
     assert main(["vacuum", table, "--retain-hours", "1"]) == 0
+    assert "from before a run: kept until 20" in " ".join(capsys.readouterr().out.split())
     assert main(["rollback", table]) == 0
     assert main(["remove", table]) == 0
 

@@ -20,9 +20,10 @@ def test_the_demo_shows_fewer_files_after_than_before(spark, monkeypatch, capsys
     told = [line.split()[0] for line in lines if line.startswith(("   RECLUSTER: ", "   OK: "))]
     assert told == ["RECLUSTER:", "OK:"]
     assert any(line.startswith("       ZORDER TABLE ") and "BY (customer, product)" in line for line in lines)
+    assert "spark_zorder optimize" in lines[-1] and lines[-1].endswith("--dry-run")
     if report.available():
         (page,) = tmp_path.glob("spark-zorder-demo-*.html")
-        assert str(page) in lines[-3] and "of 16 files" in page.read_text()
+        assert str(page) in lines[-5] and "of 16 files" in page.read_text()
 
 
 def test_without_the_extra_the_demo_says_how_to_get_it(monkeypatch):

@@ -14,6 +14,7 @@ import maven
 import public_api
 import pytest
 import sbom
+import scala_page
 from support import TOP
 
 pytestmark = pytest.mark.same_on_all_lines
@@ -141,6 +142,16 @@ def test_a_changed_name_is_explained():
         "which breaks the programs of users:\n  python a(x)\n" in said and "New:\n  python a(x, y)\n" in said
     )
     assert "make public-api" in said
+
+
+def test_the_page_of_scala_has_the_public_names_of_the_jar():
+    page = scala_page.PAGE.read_text()
+    assert page == scala_page.filled(page), "run `make public-api`"
+    listed = [line for line in public_api.LIST.read_text().splitlines() if line.startswith("jvm ")]
+    shown = set(re.findall(r"^\| `(\w+)\(", page, re.MULTILINE))
+    functions = {re.search(r"(\w+)\(", line).group(1) for line in listed if ".functions: " in line}
+    assert shown == functions and len(shown) >= 5
+    assert {line.split(":")[0].rpartition(".")[2] for line in listed} == set(scala_page.CLASSES)
 
 
 def test_the_docs_say_what_is_built():

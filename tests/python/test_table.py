@@ -100,6 +100,8 @@ def test_a_catalog_table(spark, tmp_path):
     spark.sql(f"CREATE TABLE zorder_tests.t USING parquet LOCATION '{path}'")
     try:
         handle = ZOrderTable.forName(spark, "zorder_tests.t")
+        with pytest.raises(ValueError, match=r"'/data/t' is a path: use ZOrderTable.forPath"):
+            ZOrderTable.forName(spark, "/data/t")
         run = handle.optimize().option("fileCount", 8).option("force", True)
         assert run.executeZOrderBy("a", "b").collect()[0]["status"] == "DONE"
         assert spark.table("zorder_tests.t").count() == 20_000

@@ -32,8 +32,8 @@ def test_shares_by_column_and_level_with_bound_and_depth():
     line = next(line for line in text.splitlines() if line.startswith("customer  files")).split()
     assert line[:9] == ["customer", "files", "16", "100.0", "%", "24.6", "%", "25.0", "%"]
     assert "db.sales by (customer, product), 16 files, 312 KiB\n" in text
-    assert "Depth of files: 24 in the mean" not in text
-    assert "Depth of files: 20 in the mean, at most 20 (20 at 17-32)." in terminal.text([BAD])
+    assert "Depth of files: 24 on average" not in text
+    assert "Depth of files: 20 on average, at most 20 (20 at 17-32)." in terminal.text([BAD])
 
 
 def test_the_worst_partitions_are_listed_and_the_rest_is_counted():

@@ -186,6 +186,56 @@ def test_a_history_says_what_each_run_did():
     assert "OPTIMIZE" in text and ">15.0 %<" in text and ">95.0<" in text and "{" not in text
 
 
+def test_a_history_says_how_a_run_ended():
+    runs = [{**audit_rows.run(i + 1, (0.1, 0.2)), "status": s} for i, s in enumerate(["ROLLED_BACK", "DONE"])]
+    lines = as_text(notebook.parts(runs)).splitlines()
+    assert lines[0].split()[:4] == ["run", "what", "status", "finished"]
+    assert [line.split()[2] for line in lines[2:4]] == ["ROLLED_BACK", "DONE"]
+
+
+def test_short_rows_keep_their_sentences_and_lose_their_record():
+    audited = [
+        {
+            "partition": None,
+            "column": None,
+            "verdict": "RECLUSTER",
+            "files": 16,
+            "now": 1.0,
+            "bound": 0.25,
+            "depth": 16.0,
+            "reason": "Much is read.",
+            "statement": "ZORDER TABLE t",
+            "record": "{}",
+        },
+        {
+            "partition": None,
+            "column": "a",
+            "verdict": None,
+            "files": 16,
+            "now": 1.0,
+            "bound": 0.25,
+            "depth": 16.0,
+            "reason": None,
+            "statement": None,
+            "record": None,
+        },
+    ]
+    assert as_text(notebook.parts(audited)).splitlines() == [
+        "column  verdict    files      now   bound  depth",
+        "------  ---------  -----  -------  ------  -----",
+        "-       RECLUSTER     16  100.0 %  25.0 %     16",
+        "a       -             16  100.0 %  25.0 %     16",
+        "",
+        "RECLUSTER: Much is read.",
+        "",
+        "    ZORDER TABLE t",
+    ]
+    kept = {"path": "/t", "files_deleted": 0, "bytes_deleted": 0, "files_carried_over": 0, "status": "KEPT"}
+    assert as_text(notebook.parts([{**kept, "reason": "Kept until then."}])).splitlines()[-1] == (
+        "KEPT: /t. Kept until then."
+    )
+
+
 def test_many_rows_are_cut(spark):
     text = notebook.html(notebook.dicts(spark.range(300)))
     assert text.count("<tr>") == 101 and "first 100 rows" in text

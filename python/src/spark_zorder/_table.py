@@ -33,6 +33,8 @@ class ZOrderTable:
     @classmethod
     def forName(cls, spark: SparkSession, name: str) -> ZOrderTable:
         """A table of the catalog, such as ``t`` or ``db.t``. Unusual characters need backquotes."""
+        if _sql.is_path(name):
+            raise ValueError(f"{name!r} is a path: use ZOrderTable.forPath.")
         target = _sql.Target(name, is_path=False)
         _sql.parts(name)
         return cls(spark, target)
@@ -130,7 +132,11 @@ class ZOrderTable:
         return shown(self._spark.createDataFrame(found.collect(), found.schema))
 
     def history(self, limit: int | None = None) -> DataFrame:
-        """The clustering runs of the table, or the newest ``limit`` of them, oldest first."""
+        """The clustering runs of the table, or the newest ``limit`` of them, oldest first.
+
+        ``status`` is ``DONE``, or ``ROLLED_BACK`` if a later rollback undid the run. A run that changed
+        nothing, such as one that ended as ``NO_GAIN``, is not listed. ``report`` has the run's row as JSON.
+        """
         _session.require_functions(self._spark)
         return shown(self._spark.sql(_sql.history(self._target, limit)))
 
@@ -183,7 +189,8 @@ class ZOrderTable:
     ) -> DataFrame:
         """Deletes old files that runs have replaced, once they are older than the retention time.
 
-        With ``dry_run`` it says what it would delete, and deletes nothing.
+        With ``dry_run`` it says what it would delete, and deletes nothing. The result has a row for each
+        directory; ``reason`` says why files stay, and what to do.
 
         A job may have written files of plain Parquet to a directory after a run had moved the table's files
         away from it. ``late_files`` says what to do: ``"append"`` adds their rows, ``"replace"`` puts them in

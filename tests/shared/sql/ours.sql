@@ -20,6 +20,10 @@ ZORDER TABLE t FULL WHERE s = 'ZORDER BY' AND d IN ('DRY RUN', ')') BY (a, b.c) 
 WITH (fileCount = 64, codec = 'zstd', maxDuration = 7d) -- comments stand anywhere
 INTO '/data/copy' /* even /* nested */ ones */ DRY RUN
 
+ZORDER TABLE t BY (a, b) DRY RUN AS ROWS
+
+ZORDER TABLE t WHERE d = 'AS ROWS' as rows
+
 ZORDER VACUUM t
 
 ZORDER VACUUM '/data/t' RETAIN 168 HOURS DRY RUN

@@ -30,10 +30,16 @@ ZORDER TABLE t WHERE a = 'x BY (b)
 -- RETAIN takes a number of hours
 ZORDER VACUUM t RETAIN 7 DAYS
 
--- found 'BACK' behind ZORDER
+-- found 'AS' after DRY RUN
+OPTIMIZE t ZORDER BY (a) DRY RUN AS ROWS
+
+-- found 'x' after AS ROWS
+ZORDER TABLE t BY (a) AS ROWS x
+
+-- found 'BACK' after ZORDER
 ZORDER BACK t
 
--- found 'PAUSE' behind ZORDER LOG
+-- found 'PAUSE' after ZORDER LOG
 ZORDER LOG PAUSE
 
 -- expected ZORDER LOG START ['path'] [KEEP LITERALS | DROP LITERALS] or ZORDER LOG STOP

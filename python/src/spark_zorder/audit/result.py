@@ -58,7 +58,7 @@ class Result(NamedTuple):
         ]
         asked = sum(q["price"] * q["weight"] for q in self.queries)
         if self.queries:
-            parts.append(f"a query of the log costs {figure(asked)} in the mean")
+            parts.append(f"a query of the log costs {figure(asked)} on average")
         return f"Reading everything costs {figure(row['price'])}; " + ", ".join(parts) + "."
 
 

@@ -94,7 +94,7 @@ def depths(now: Audit, was: Audit | None) -> list[Section]:
         said = audited.depth_line(c) + (f" Before: {audited.depth_line(old)}" if old else "")
         before = old.depths if old else []
         svg = charts.depths(f"depth-{i}", f"Depth of {c.blocks}", said, c.blocks, c.depths, before)
-        caption = f"{audited.depth(c)} in the mean" + (f", {audited.depth(old)} before" if old else "")
+        caption = f"{audited.depth(c)} on average" + (f", {audited.depth(old)} before" if old else "")
         pictures.append(Picture(svg, c.blocks.capitalize(), caption))
         counts, past = dict(c.depths), dict(before)
         for label in charts.in_order([*counts, *past]):

@@ -100,7 +100,7 @@ def depth_line(c: Clustering) -> str:
     """The histogram of depths in one line."""
     name = c.blocks
     counts = ", ".join(f"{n:,} at {label}" for label, n in c.depths if n)
-    return f"Depth of {name}: {depth(c)} in the mean, at most {count(c.number('max_depth'))} ({counts})."
+    return f"Depth of {name}: {depth(c)} on average, at most {count(c.number('max_depth'))} ({counts})."
 
 
 def notes(scope: Scope) -> list[str]:

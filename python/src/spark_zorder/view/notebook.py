@@ -88,5 +88,8 @@ def parts(result: Rows, most: int = _MOST) -> list[Part]:
         return results.history(rows)
     if {"query", "share", "bound", "alert"} <= names:
         return [audited.asked(rows, most)]
-    rest: list[Part] = [Said("", f"These are the first {most} rows.")] if len(rows) > most else []
-    return results.plain(rows[:most]) + rest
+    if names & {"record", "files_carried_over"}:
+        found = results.brief(rows[:most])
+    else:
+        found = results.plain(rows[:most])
+    return found + ([Said("", f"These are the first {most} rows.")] if len(rows) > most else [])

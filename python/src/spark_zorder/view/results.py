@@ -122,6 +122,7 @@ def history(rows: Sequence[Fields]) -> list[Part]:
     heads = [
         "run",
         "what",
+        "status",
         "finished",
         "seconds",
         "by",
@@ -138,6 +139,7 @@ def history(rows: Sequence[Fields]) -> list[Part]:
             [
                 str(row["run"]),
                 str(row["operation"]),
+                str(row.get("status") or UNKNOWN),
                 f"{row['finished']:%Y-%m-%d %H:%M}",
                 f"{seconds:,.1f}",
                 ", ".join(row["columns"] or []),
@@ -148,7 +150,7 @@ def history(rows: Sequence[Fields]) -> list[Part]:
             ]
         )
     note = "Look-ups on the clustering columns, mean share of the files."
-    return [Table("", heads, lines, (0, 3, 5, 6, 7), note).filled]
+    return [Table("", heads, lines, (0, 4, 6, 7, 8), note).filled]
 
 
 def measured(run: Fields) -> list[tuple[str, float]]:
@@ -163,6 +165,28 @@ def measured(run: Fields) -> list[tuple[str, float]]:
 
 def _proposal(row: Fields) -> str:
     return f"{row['verdict']} {', '.join(row['columns'])}".rstrip()
+
+
+def brief(rows: Sequence[Fields]) -> list[Part]:
+    """A table of short rows with their sentences below it. The JSON of full records is left out.
+
+    They are those of ``ZORDER AUDIT``, ``HISTORY``, ``VACUUM`` and ``ZORDER TABLE ... AS ROWS``.
+    """
+    heads = [head for head in rows[0] if head not in ("record", *_SENTENCES)]
+    lines = [[percent(row[h]) if h in _SHARES else _cell(row[h]) for h in heads] for row in rows]
+    numeric = [i for i, h in enumerate(heads) if not any(isinstance(row[h], str) for row in rows)]
+    found: list[Part] = [Table("", heads, lines, numeric).filled]
+    for row in rows:
+        what = row.get("verdict") or row.get("status") or ""
+        where = row.get("partition") or row.get("path")
+        said = f"{where}. {row['reason']}" if where and row.get("reason") else row.get("reason")
+        found += [Said(str(what), str(said))] if said else []
+        found += [Statement(str(row["statement"]), "")] if row.get("statement") else []
+    return found
+
+
+_SENTENCES = ("reason", "statement")
+_SHARES = ("now", "before", "forecast", "measured", "bound")
 
 
 def plain(rows: Sequence[Fields]) -> list[Part]:

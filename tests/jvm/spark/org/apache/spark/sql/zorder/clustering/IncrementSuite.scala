@@ -80,7 +80,7 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
       append(path, more(rows, 400))
       val row = done(keepsRows(path)(zorder(path, run)))
       assert(
-        reason(row).contains("across the cells") && reason(row).contains("1 file of their own"),
+        reason(row).contains("belong to many cells") && reason(row).contains("1 file of their own"),
         reason(row))
       assert(before.toSet.subsetOf(dataFiles(path).toSet) && dataFiles(path).size === 17)
       assert(metric[Long](row, "rows") === 400)

@@ -172,7 +172,7 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
         sql)
     }
     assert(intercept[AnalysisException](spark.sql("SELECT * FROM zorder_history('a b')")).getMessage
-      .contains("found 'b' behind the table name"))
+      .contains("found 'b' after the table name"))
   }
 
   test("the bridge parses what the parser parses") {

@@ -40,6 +40,9 @@ class FrozenNamesSuite extends AnyFunSuite with ZOrderSession {
   private val statements = Seq(
     "OPTIMIZE t ZORDER BY (a)",
     "ZORDER TABLE t BY (a)",
+    "ZORDER TABLE t BY (a) AS ROWS",
+    "ZORDER AUDIT t",
+    "ZORDER HISTORY t",
     "ZORDER VACUUM t",
     "ZORDER ROLLBACK t",
     "ZORDER REMOVE t",

@@ -35,6 +35,23 @@ class BriefRowsSuite extends AnyFunSuite with RunFixture with Steps {
         val record = new ObjectMapper().readTree(whole.getAs[String]("record"))
         assert(record.path("levels").size === list(long, "levels").size)
       }
+      step("a dry run and a run as rows: the run first, then its columns, with the figures of the one row") {
+        def figures(row: Row): Seq[Any] =
+          Seq("before", "forecast", "measured", "bound").map(n => row.get(row.fieldIndex(n)))
+        val statement = s"ZORDER TABLE '$path' BY (a, b) WITH (fileCount = 16) DRY RUN"
+        val one = spark.sql(statement).head()
+        val found = rows(s"$statement AS ROWS")
+        assert(found.map(r => (r.getAs[String]("status"), r.getAs[String]("column"))) ===
+          Seq(("DRY_RUN", null), (null, "a"), (null, "b")) && found.forall(flat))
+        assert(found.tail.map(figures) === list(one, "columns").map(_.getAs[Row]("files").toSeq))
+        val mean = found.tail.map(_.getAs[Double]("forecast")).sum / 2
+        assert(found.head.getAs[Double]("forecast") === mean && figures(found.head)(2) == null)
+        assert(found.head.getAs[String]("reason") === one.getAs[String]("reason"))
+        val record = new ObjectMapper().readTree(found.head.getAs[String]("record"))
+        assert(record.path("metrics").path("targetFiles").asInt === 16)
+        val small = rows(s"ZORDER TABLE '$path' BY (a) DRY RUN AS ROWS")
+        assert(small.map(_.getAs[String]("status")).head === "TOO_SMALL")
+      }
       step("no run: no row; a run: its columns") {
         assert(rows(s"ZORDER HISTORY '$path'").isEmpty)
         val run = done(zorder(path, "BY (a, b) WITH (fileCount = 16)"))
@@ -42,6 +59,7 @@ class BriefRowsSuite extends AnyFunSuite with RunFixture with Steps {
         assert(found.map(_.getAs[String]("column")) === Seq("a", "b") && found.forall(flat))
         assert(found.map(_.getAs[Double]("measured")) === Seq(0, 1).map(share(run, _, "files", "measured")))
         assert(found.map(r => r.isNullAt(r.fieldIndex("record"))) === Seq(false, true))
+        assert(found.map(_.getAs[String]("status")) === Seq("DONE", "DONE"))
       }
       step("columns of the last run, and what is not understood") {
         assert(rows(s"ZORDER AUDIT '$path'").map(_.getAs[String]("column")) === Seq(null, "a", "b"))

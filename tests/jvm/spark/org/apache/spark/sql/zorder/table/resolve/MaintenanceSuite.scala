@@ -49,14 +49,22 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture with Steps {
     rewriteAll(open(path))
     step("it keeps to the retention, of the statement and by default") {
       assert(vacuum(path, hours = 1).map(_.status) == Seq("KEPT"))
-      assert(vacuumed(at(path), None).map(status) == Seq("KEPT"))
+      val kept = vacuumed(at(path), None)
+      assert(kept.map(status) == Seq("KEPT"))
+      assert(kept.head.getAs[String]("reason").matches(
+        "\\d+ files, [\\d.]+ K?i?B, from before a run: kept until 20\\d\\d-\\d\\d-\\d\\dT[\\d:]+Z, so that " +
+          "ZORDER ROLLBACK can restore them; with RETAIN 0 HOURS the vacuum deletes them now."),
+        kept.head)
+      val forever = vacuumed(at(path), Some(1e15)).head
+      assert(status(forever) == "KEPT" && forever.getAs[String]("reason").contains("kept until +292278994-"))
     }
     step("a dry run says what it would delete, and deletes nothing") {
       assert(vacuum(path, dryRun = true).map(r => (r.deleted >= 4, r.status)) == Seq((true, "DRY_RUN")))
       assert(traces(path).size == 2)
     }
     step("it deletes the old files and no others") {
-      assert(vacuum(path).map(_.status) == Seq("DELETED"))
+      val deleted = vacuumed(at(path), Some(0.0))
+      assert(deleted.map(r => (status(r), r.getAs[String]("reason"))) == Seq(("DELETED", null)))
       assert(traces(path).isEmpty && ids(path) == (0L until 40L))
     }
     step("a retention below zero is refused")(
@@ -84,7 +92,9 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture with Steps {
     val dir = old(path)
     step("somebody's own file stays") {
       write(s"$dir/_private/notes.txt", "mine")
-      assert(vacuum(path).map(_.status) == Seq("FILES_LEFT"))
+      val left = vacuumed(at(path), Some(0.0))
+      assert(left.map(status) == Seq("FILES_LEFT"))
+      assert(left.head.getAs[String]("reason").startsWith("1 file that no run has replaced"))
       assert(new File(s"$dir/_private/notes.txt").exists)
     }
     step("what it does with late rows has to be said") {
@@ -262,8 +272,8 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture with Steps {
     rewriteAll(open(path))
     Maintenance.rollback(classic, at(path))
     val rows = Maintenance.history(classic, at(path)).map(named(_, Maintenance.historySchema))
-    assert(rows.map(r => (r.getAs[Int]("run"), r.getAs[String]("operation"))) ==
-      Seq((1, "OPTIMIZE"), (2, "ROLLBACK")))
+    assert(rows.map(r => (r.getAs[Int]("run"), r.getAs[String]("operation"), status(r))) ==
+      Seq((1, "OPTIMIZE", "ROLLED_BACK"), (2, "ROLLBACK", "DONE")))
     val df = spark.createDataFrame(java.util.Arrays.asList(rows: _*), Maintenance.historySchema)
     assert(df.count() == 2 && df.select("columns").head().getSeq[String](0) == Seq("id", "v"))
     write(s"$path/_zorder/runs/1.json", "{ broken")

@@ -174,6 +174,8 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     refuses("TABLE_REFUSED.BUCKETED", "bucketed", "INTO")(openName("buckets"))
     refuses("TABLE_REFUSED.NOT_PARQUET", "json", "USING parquet AS SELECT * FROM docs")(openName("docs"))
     refuses("TABLE_NOT_FOUND.TABLE", "no table slaes. Did you mean sales?")(openName("slaes"))
+    refuses("TABLE_NOT_FOUND.TABLE", "no table /data/x. A path stands in quotes, as '/data/t'.")(
+      openName("/data/x"))
     refuses("TABLE_NOT_FOUND.DATABASE", "Did you mean default?")(openName("defualt.sales"))
     refuses("SESSION_REFUSED.CATALOG_NOT_CONFIGURED", "spark.sql.catalog.none to")(openName("none.b.c"))
     refuses("TABLE_NOT_FOUND.OTHER_CATALOG", "catalog nowhere", "class path") {

@@ -45,7 +45,7 @@ final class StatementPlanner(session: SparkSession, delegate: ParserInterface) e
   def plan(sql: String): Option[LogicalPlan] = StatementFilter(sql).map { statement =>
     val command = new StatementParser(delegate).parse(statement)
     val plan = command match {
-      case OptimizeCommand(request) if request.deltaSyntax =>
+      case OptimizeCommand(request, _) if request.deltaSyntax =>
         deltasOwn(statement.sql, request).getOrElse(command)
       case _ => command
     }

@@ -222,8 +222,19 @@ trait ClusterTable {
   def close(): Unit = ()
 }
 
-/** What a vacuum did in one directory. */
-final case class VacuumResult(path: Path, files: Long, bytes: Long, carried: Long, status: String)
+/**
+ * What a vacuum did in one directory.
+ *
+ * @param reason
+ *   why files stay, and what to do about it; empty if there is nothing to say
+ */
+final case class VacuumResult(
+    path: Path,
+    files: Long,
+    bytes: Long,
+    carried: Long,
+    status: String,
+    reason: String = "")
 
 /**
  * Columns of a format that keeps its own schema, whatever its files hold.

@@ -72,8 +72,8 @@ final private[clustering] case class GrowingPartition(
       case append: GrowthPlan.Append =>
         val before = if (mergedRunFiles.isEmpty) ""
         else s", with ${HumanReadable.files(mergedRunFiles)} of earlier runs,"
-        s"$count$where lie across the cells, and merging them would write $amplification bytes per byte appended " +
-          s"(writeBudget is ${HumanReadable.tenths(budget)}): in layout order they are$before " +
+        s"$count$where: their rows belong to many cells, and merging them would write $amplification bytes per byte " +
+          s"appended (writeBudget is ${HumanReadable.tenths(budget)}); in layout order they are$before " +
           s"${HumanReadable.count(append.files.toLong, "file")} of their own."
       case GrowthPlan.Refit => s"The partition$where is clustered anew."
     }

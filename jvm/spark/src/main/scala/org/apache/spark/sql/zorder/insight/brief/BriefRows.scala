@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.expressions.GenericRowWithSchema
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.clustering.report.{ColumnReport, Shares}
 import org.apache.spark.sql.zorder.insight.audit.{AuditRow, Auditor}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.TableRef
@@ -83,7 +84,7 @@ private[zorder] object BriefHistory {
   /** `column` and its shares are NULL where a run measured nothing; the record is in the first row of a run. */
   val schema: StructType = new StructType()
     .add("run", IntegerType).add("finished", TimestampType).add("operation", StringType)
-    .add("curve", StringType).add("files_added", IntegerType).add("files_removed", IntegerType)
+    .add("status", StringType).add("curve", StringType).add("files_added", IntegerType).add("files_removed", IntegerType)
     .add("column", StringType).add("before", DoubleType).add("forecast", DoubleType)
     .add("measured", DoubleType).add("bound", DoubleType).add("record", StringType)
 
@@ -93,7 +94,7 @@ private[zorder] object BriefHistory {
       val columns = columnsOf(row.getAs[String]("report"))
       val shown = if (columns.isEmpty) Seq(Seq.fill(Figures.length + 1)(null)) else columns
       shown.zipWithIndex.map { case (figures, i) =>
-        val run = Seq("run", "finished", "operation", "curve", "files_added", "files_removed")
+        val run = Seq("run", "finished", "operation", "status", "curve", "files_added", "files_removed")
           .map(name => row.get(row.fieldIndex(name)))
         Row.fromSeq(run ++ figures :+ (if (i == 0) row.json else null))
       }
@@ -112,4 +113,33 @@ private[zorder] object BriefHistory {
 
   private def number(node: JsonNode): java.lang.Double =
     if (node.isNumber) Double.box(node.asDouble) else null
+}
+
+/** `ZORDER TABLE ... AS ROWS`: the result of a run, of files alone. First the run, then its columns. */
+private[zorder] object BriefRun {
+
+  /** `column` is NULL in the row of the run, whose figures are means over its columns; reason and record are only there. */
+  val schema: StructType = new StructType()
+    .add("status", StringType).add("column", StringType)
+    .add("before", DoubleType).add("forecast", DoubleType).add("measured", DoubleType).add("bound", DoubleType)
+    .add("reason", StringType).add("record", StringType)
+
+  /** @param run the one row of its result */
+  def rows(run: Row): Seq[Row] = {
+    val columns = run.getAs[scala.collection.Seq[Row]]("columns").toSeq.map(ofColumn)
+    val means = Shares.schema.indices.map(i => mean(columns.map(_._2(i))))
+    Row.fromSeq(run.getAs[String]("status") +: null +: means :+ run.getAs[String]("reason") :+ run.json) +:
+      columns.map { case (name, shares) => Row.fromSeq(null +: name +: shares :+ null :+ null) }
+  }
+
+  private def ofColumn(row: Row): (String, Seq[Any]) = {
+    val at = ColumnReport.schema.fieldIndex(_)
+    (row.getString(at("name")), row.getStruct(at("files")).toSeq)
+  }
+
+  /** Of figures that are all known. */
+  private def mean(figures: Seq[Any]): java.lang.Double = {
+    val known = figures.collect { case d: Double => d }
+    if (known.isEmpty || known.length < figures.length) null else known.sum / known.length
+  }
 }

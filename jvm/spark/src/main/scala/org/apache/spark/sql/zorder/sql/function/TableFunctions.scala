@@ -166,7 +166,7 @@ object TableFunctions {
   private def meaning(parameter: String): String = parameter match {
     case "table" => "a table name or a path"
     case "columns" => "as in BY (...); by default those of the table or of its last run"
-    case "filter" => "as behind WHERE"
+    case "filter" => "as after WHERE"
     case "log" => "a query log: the name of a table or view, or a path"
   }
 

@@ -16,7 +16,7 @@ import org.apache.spark.sql.zorder.clustering.request.ClusterRequest
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.make.{IndexActions, IndexUpkeep}
-import org.apache.spark.sql.zorder.insight.brief.{BriefAudit, BriefHistory}
+import org.apache.spark.sql.zorder.insight.brief.{BriefAudit, BriefHistory, BriefRun}
 import org.apache.spark.sql.zorder.insight.explain.{ExplainLog, ExplainQuery}
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
@@ -40,9 +40,14 @@ abstract class ZOrderCommand(title: String, schema: StructType) extends LeafRunn
   }
 }
 
-/** `OPTIMIZE ...` and `ZORDER TABLE ...`: one row. */
-final case class OptimizeCommand(request: ClusterRequest)
-    extends ZOrderCommand("ZOrderTable", ClusteringRun.resultSchema) {
+/**
+ * `OPTIMIZE ...` and `ZORDER TABLE ...`: one row.
+ *
+ * @param asRows
+ *   short rows instead, for people
+ */
+final case class OptimizeCommand(request: ClusterRequest, asRows: Boolean = false)
+    extends ZOrderCommand("ZOrderTable", if (asRows) BriefRun.schema else ClusteringRun.resultSchema) {
 
   override protected def detail: String = {
     val by = if (request.by.isEmpty) "" else request.by.mkString(" by (", ", ", ")")
@@ -55,7 +60,10 @@ final case class OptimizeCommand(request: ClusterRequest)
     s"${show(request.target)}$where$by$curve$options$into$flags"
   }
 
-  override def run(session: SparkSession): Seq[Row] = Seq(ClusteringRun.run(session, request))
+  override def run(session: SparkSession): Seq[Row] = {
+    val row = ClusteringRun.run(session, request)
+    if (asRows) BriefRun.rows(row) else Seq(row)
+  }
 }
 
 /** `ZORDER VACUUM`: one row for each directory it looked at. */

@@ -66,7 +66,7 @@ final class StatementParser(delegate: ParserInterface) {
       text.fail(second.start, s"${second.text} must be followed by $word")
     }
     val hint = NearestName.to(second.text, kinds.map(_.second)).fold("")(w => s" (did you mean $w?)")
-    text.found(second, s"behind ZORDER$hint")
+    text.found(second, s"after ZORDER$hint")
   }
 
   private def refuseMarkers(text: StatementText): Unit = {
@@ -100,7 +100,8 @@ private[statement] object ClusterStatement {
     def clause(wanted: Clause*): Option[ClauseBody] = clauses.find(c => wanted.contains(c.clause))
     clause(Clause.Full).foreach(isEmpty(text, _))
     clause(Clause.DryRun).foreach(isEmpty(text, _))
-    OptimizeCommand(ClusterRequest(
+    clause(Clause.AsRows).foreach(isEmpty(text, _))
+    val request = ClusterRequest(
       target = target,
       by = clause(Clause.ZOrderBy, Clause.By).fold(Seq.empty[String])(list(text, _)),
       full = clause(Clause.Full).isDefined,
@@ -110,18 +111,19 @@ private[statement] object ClusterStatement {
       into = clause(Clause.Into).map(into(text, _)),
       dryRun = clause(Clause.DryRun).isDefined,
       statement = text.slice(text.tokens)
-    ))
+    )
+    OptimizeCommand(request, asRows = clause(Clause.AsRows).isDefined)
   }
 
   private def isEmpty(text: StatementText, clause: ClauseBody): Unit =
-    clause.body.headOption.foreach(text.found(_, s"behind ${clause.clause.name}"))
+    clause.body.headOption.foreach(text.found(_, s"after ${clause.clause.name}"))
 
   private def notEmpty(text: StatementText, clause: ClauseBody): IndexedSeq[Token] =
     if (clause.body.nonEmpty) clause.body
     else text.fail(clause.head.start, s"nothing follows ${clause.clause.name}")
 
   private def single(text: StatementText, clause: ClauseBody): Token = {
-    notEmpty(text, clause).lift(1).foreach(text.found(_, s"behind ${clause.clause.name} and its value"))
+    notEmpty(text, clause).lift(1).foreach(text.found(_, s"after ${clause.clause.name} and its value"))
     clause.body.head
   }
 
@@ -159,7 +161,7 @@ private[statement] object ClusterStatement {
     if (inner eq body) {
       if (!body.head.isSymbol("("))
         text.found(body.head, "where WITH needs a list in brackets: (fileCount = 64)")
-      text.found(body(closing(body) + 1), "behind WITH and its list")
+      text.found(body(closing(body) + 1), "after WITH and its list")
     }
     val pairs = (if (inner.isEmpty) Nil else commaSeparated(inner)).map(option(text, clause, _)(known))
     pairs.groupBy(_._1).find(_._2.size > 1).foreach { case (name, _) =>
@@ -186,7 +188,7 @@ private[statement] object ClusterStatement {
   /** One string in quotes, or words and signs without a gap such as `256m`, `0.1` and `zstd`. */
   private def plain(text: StatementText, tokens: IndexedSeq[Token], what: String): String = {
     val gap = tokens.zip(tokens.drop(1)).find { case (a, b) => a.end != b.start }
-    gap.foreach { case (_, b) => text.found(b, s"behind $what '${text.slice(tokens.take(1))}'") }
+    gap.foreach { case (_, b) => text.found(b, s"after $what '${text.slice(tokens.take(1))}'") }
     tokens.head.kind match {
       case TokenKind.Text if tokens.size == 1 => text.string(tokens.head, what)
       case TokenKind.Quoted if tokens.size == 1 => tokens.head.text.drop(1).dropRight(1)
@@ -231,14 +233,14 @@ private[statement] object VacuumStatement {
 
   def vacuum(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): VacuumCommand = {
     val dryRun = clauses.find(_.clause == Clause.DryRun)
-    dryRun.flatMap(_.body.headOption).foreach(text.found(_, "behind DRY RUN"))
+    dryRun.flatMap(_.body.headOption).foreach(text.found(_, "after DRY RUN"))
     val retain = clauses.find(_.clause == Clause.Retain).map(hours(text, _))
     val late = clauses.find(_.clause == Clause.LateFiles).map(choice(text, _))
     VacuumCommand(target, retain, late, dryRun.isDefined)
   }
 
   def remove(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): RemoveCommand = {
-    clauses.foreach(c => c.body.headOption.foreach(text.found(_, s"behind ${c.clause.name}")))
+    clauses.foreach(c => c.body.headOption.foreach(text.found(_, s"after ${c.clause.name}")))
     clauses.drop(1).foreach(c => text.fail(c.head.start, "MOVE HOME and STAY exclude each other"))
     RemoveCommand(
       target,
@@ -266,9 +268,9 @@ private[statement] object LogStatement {
     val word = text.tokens.lift(from).getOrElse(text.ended("it ends after ZORDER LOG"))
     if (word.is("START")) start(text, text.tokens.drop(from + 1))
     else if (word.is("STOP")) {
-      text.tokens.lift(from + 1).foreach(text.found(_, "behind STOP"))
+      text.tokens.lift(from + 1).foreach(text.found(_, "after STOP"))
       LogStopCommand()
-    } else text.found(word, "behind ZORDER LOG")
+    } else text.found(word, "after ZORDER LOG")
   }
 
   private def start(text: StatementText, tokens: IndexedSeq[Token]): LogStartCommand = {
@@ -276,7 +278,7 @@ private[statement] object LogStatement {
     val rest = tokens.drop(path.size)
     val verb = rest.headOption.filter(t => t.is("KEEP") || t.is("DROP"))
       .filter(_ => rest.lift(1).exists(_.is("LITERALS")))
-    rest.drop(if (verb.isDefined) 2 else 0).headOption.foreach(text.found(_, "behind START"))
+    rest.drop(if (verb.isDefined) 2 else 0).headOption.foreach(text.found(_, "after START"))
     LogStartCommand(path.map(text.string(_, "a path")), verb.map(_.is("KEEP")))
   }
 }
@@ -288,7 +290,7 @@ private[statement] object ExplainStatement {
     val word = text.tokens.lift(from).getOrElse(text.ended("it ends after ZORDER EXPLAIN"))
     if (word.is("LOG")) {
       val (log, next) = TableRefParser.read(text, from + 1)
-      text.tokens.lift(next).foreach(text.found(_, "behind the query log"))
+      text.tokens.lift(next).foreach(text.found(_, "after the query log"))
       ExplainLogCommand(log match {
         case TableRef.Location(path) => path
         case name: TableRef.Name => name.sql
@@ -338,8 +340,8 @@ private[statement] object StatementKind {
 
   case object ZOrderTable extends StatementKind(
         "ZORDER TABLE",
-        Seq(Full, Where, By, UsingCurve, With, Into, DryRun),
-        s" [FULL] [WHERE predicate] [BY (a, b)] $tail")
+        Seq(Full, Where, By, UsingCurve, With, Into, DryRun, AsRows),
+        s" [FULL] [WHERE predicate] [BY (a, b)] $tail [AS ROWS]")
 
   case object Vacuum extends StatementKind(
         "ZORDER VACUUM",
@@ -415,6 +417,7 @@ private[statement] object Clause {
   val With: Clause = Clause("WITH")
   val Into: Clause = Clause("INTO")
   val DryRun: Clause = Clause("DRY", "RUN")
+  val AsRows: Clause = Clause("AS", "ROWS")
   val Retain: Clause = Clause("RETAIN")
   val MoveHome: Clause = Clause("MOVE", "HOME")
   val Stay: Clause = Clause("STAY")
@@ -465,7 +468,7 @@ private[statement] object Clause {
   private def notAClause(text: StatementText, token: Token, grammar: Seq[Clause]): Nothing = {
     val spellings = grammar.flatMap(c => Seq(c.words.mkString, c.words.head).map(_ -> c)).toMap
     val meant = if (token.text.length < 3) None else NearestName.to(token.text, spellings.keys).map(spellings)
-    text.found(token, "behind the table" + meant.fold("")(c => s" (did you mean ${c.name}?)"))
+    text.found(token, "after the table" + meant.fold("")(c => s" (did you mean ${c.name}?)"))
   }
 
   private def checkOrder(

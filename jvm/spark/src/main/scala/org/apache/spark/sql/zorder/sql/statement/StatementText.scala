@@ -125,7 +125,7 @@ object TableRefParser {
       val whole =
         StatementText.of(text, "a table name or a path", Shims.classic(session).sessionState.sqlParser)
       val (table, next) = read(whole, 0)
-      whole.tokens.lift(next).foreach(whole.found(_, "behind the table name"))
+      whole.tokens.lift(next).foreach(whole.found(_, "after the table name"))
       table
     }
 

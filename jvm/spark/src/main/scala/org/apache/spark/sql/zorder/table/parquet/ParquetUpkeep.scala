@@ -65,7 +65,8 @@ private[zorder] final class ParquetVacuum(
     val found = LateFiles.find(table)
     val (sure, unsure) = found.partition(_.sure)
     val late = sure.groupBy(_.dir).map { case (dir, found) => dir -> found.size.toLong }
-    val home = counted(sure.filter(_.home), "CARRIED_OVER") ++ counted(unsure, "OVERWRITTEN")
+    val home = counted(sure.filter(_.home), "CARRIED_OVER", StayReason.carriedOver) ++
+      counted(unsure, "OVERWRITTEN", StayReason.overwritten)
     if (!dryRun) LateFiles.carryAll(table, found)
     val inUse = table.files().map(_.path).toSet
     val purged = for {
@@ -80,9 +81,9 @@ private[zorder] final class ParquetVacuum(
     abandoned ++ home ++ purged ++ unexplained()
   }
 
-  private def counted(late: Seq[LateDataFile], status: String): Seq[VacuumResult] =
+  private def counted(late: Seq[LateDataFile], status: String, reason: String): Seq[VacuumResult] =
     late.groupBy(_.dir).toSeq.sortBy(_._1.toString).map { case (dir, found) =>
-      VacuumResult(dir, 0, 0, found.size.toLong, status)
+      VacuumResult(dir, 0, 0, found.size.toLong, status, reason)
     }
 
   /** Including those of a dropped table of the same name: they name their old files too. */
@@ -103,9 +104,11 @@ private[zorder] final class ParquetVacuum(
           new Path(unit.old, f.rel).toString)))
     val (go, stay) = tree.files.partition(mayGo)
     val linked = SymbolicLinks.target(unit.old).isDefined
-    if (now - journal.changedMs < retentionMs) VacuumResult(unit.old, 0, 0, carried, "KEPT")
-    else if (linked) VacuumResult(unit.old, 0, 0, carried, "LINK")
-    else if (tree.writer.isDefined) VacuumResult(unit.old, 0, 0, carried, "WRITER_IN_FLIGHT")
+    def stays(status: String, reason: String) = VacuumResult(unit.old, 0, 0, carried, status, reason)
+    if (now - journal.changedMs < retentionMs)
+      stays("KEPT", StayReason.kept(go, journal.changedMs, retentionMs))
+    else if (linked) stays("LINK", StayReason.link)
+    else if (tree.writer.isDefined) stays("WRITER_IN_FLIGHT", StayReason.writer(tree.writer.get))
     else {
       if (!dryRun) {
         go.foreach { f =>
@@ -117,7 +120,12 @@ private[zorder] final class ParquetVacuum(
       val left = if (dryRun) stay.size > carried else stay.nonEmpty
       val status =
         if (left) "FILES_LEFT" else if (tree.files.isEmpty && watched(unit)) "WATCHED" else "DELETED"
-      VacuumResult(unit.old, go.size.toLong, go.map(_.length).sum, carried, status)
+      val reason = status match {
+        case "FILES_LEFT" => StayReason.notOurs(stay.size)
+        case "WATCHED" => StayReason.watched
+        case _ => ""
+      }
+      VacuumResult(unit.old, go.size.toLong, go.map(_.length).sum, carried, status, reason)
     }
   }
 
@@ -129,7 +137,7 @@ private[zorder] final class ParquetVacuum(
     val before = store.all().filter(j => j.state != JournalState.Done && !j.active)
       .filter(j => j.owner == Journal.thisJvm || now - j.changedMs >= patience)
     if (!dryRun) table.recoverCommits(patience)
-    before.map(j => VacuumResult(j.staging, 0, 0, 0, "ABANDONED"))
+    before.map(j => VacuumResult(j.staging, 0, 0, 0, "ABANDONED", StayReason.abandoned))
   }
 
   /** Deletes journals whose old directories are gone. */
@@ -164,7 +172,7 @@ private[zorder] final class ParquetVacuum(
         j.units.indices.map(i => PathCompletion.stray(store, j, i).getName)).toSet
     unexplainedInside() ++ TextFiles.children(fs, store.parent)
       .filter(s => s.isDirectory && store.isOurs(s.getPath.getName) && !known(s.getPath.getName))
-      .map(s => VacuumResult(s.getPath, 0, 0, 0, "NO_JOURNAL"))
+      .map(s => VacuumResult(s.getPath, 0, 0, 0, "NO_JOURNAL", StayReason.noJournal))
   }
 
   private def unexplainedInside(): Seq[VacuumResult] = {
@@ -175,7 +183,7 @@ private[zorder] final class ParquetVacuum(
       .filterNot(dir => used.exists(u => u == PathText.of(dir) || u.startsWith(s"${PathText.of(dir)}/")))
       .partition(dir => DirectoryListing.walk(fs, dir).files.isEmpty)
     if (!dryRun) empty.foreach(FileMoves.deleteEmptyDirs(fs, _))
-    full.map(VacuumResult(_, 0, 0, 0, "NO_JOURNAL"))
+    full.map(VacuumResult(_, 0, 0, 0, "NO_JOURNAL", StayReason.noJournal))
   }
 }
 

@@ -71,8 +71,10 @@ private[table] object CatalogResolver {
       refuse("ZORDER_TABLE_NOT_FOUND.DATABASE", "database" -> database, "table" -> name, "hint" -> hint)
     }
     if (!catalog.tableExists(ident)) {
-      val known = catalog.listTables(database).map(_.table)
-      refuse("ZORDER_TABLE_NOT_FOUND.TABLE", "table" -> name, "hint" -> NearestName.hint(ident.table, known))
+      def known = catalog.listTables(database).map(_.table)
+      val hint = if (ident.table.contains("/")) " A path stands in quotes, as '/data/t'."
+      else NearestName.hint(ident.table, known)
+      refuse("ZORDER_TABLE_NOT_FOUND.TABLE", "table" -> name, "hint" -> hint)
     }
     val meta = catalog.getTableMetadata(ident)
     checkKind(session, name, meta)

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, TableRef, VacuumResult}
+import org.apache.spark.sql.zorder.table.{ClusterTable, Operation, SessionRefresh, TableRef, VacuumResult}
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice, ParquetTable}
 import org.apache.spark.sql.zorder.table.storage.RunClaim
 
@@ -19,7 +19,7 @@ object Maintenance {
 
   val vacuumSchema: StructType = new StructType()
     .add("path", StringType).add("files_deleted", LongType).add("bytes_deleted", LongType)
-    .add("files_carried_over", LongType).add("status", StringType)
+    .add("files_carried_over", LongType).add("status", StringType).add("reason", StringType)
 
   val rollbackSchema: StructType =
     new StructType().add("path", StringType).add("status", StringType).add("run_id", StringType)
@@ -32,7 +32,7 @@ object Maintenance {
     .add("columns", ArrayType(StringType)).add("curve", StringType)
     .add("files_added", IntegerType).add("files_removed", IntegerType)
     .add("statement", StringType).add("report", StringType).add("branch", StringType)
-    .add("location", StringType)
+    .add("location", StringType).add("status", StringType)
 
   /**
    * Deletes files that runs have rewritten and that are older than the retention. Returns one row for each old
@@ -62,14 +62,16 @@ object Maintenance {
     val settled = late.filterNot(_ => dryRun).toSeq.flatMap(settle(table, _, ref))
     val rows = (settled ++ table.vacuum(keepMs, dryRun)).map { r =>
       val status = if (dryRun && r.status == "DELETED") "DRY_RUN" else r.status
-      Row(r.path.toString, r.files, r.bytes, r.carried, status)
+      Row(r.path.toString, r.files, r.bytes, r.carried, status, Some(r.reason).filter(_.nonEmpty).orNull)
     }
     if (!dryRun) {
       unclaimed(session, table, roots)
       SessionRefresh(session, ref, Seq(before, table.root))
     }
-    if (rows.isEmpty) Seq(Row(table.root.toString, 0L, 0L, 0L, "NOTHING_TO_DO")) else rows
+    if (rows.isEmpty) Seq(Row(table.root.toString, 0L, 0L, 0L, "NOTHING_TO_DO", nothingOld)) else rows
   }
+
+  private val nothingOld = "Runs have left no files here that are older than the retention."
 
   private def settle(table: ClusterTable, late: LateChoice, ref: TableRef): Seq[VacuumResult] = table match {
     case plain: ParquetTable => plain.settleLate(late, s"ZORDER VACUUM ${ref.sql} LATE FILES ${late.word}")
@@ -115,9 +117,11 @@ object Maintenance {
     table.properties.keys.exists(_.toLowerCase(Locale.ROOT).startsWith("zorder."))
   }
 
-  /** The runs of a table, oldest first. */
-  def history(session: ClassicSession, ref: TableRef): Seq[Row] =
-    TableResolver.locate(session, ref).state.ownRuns().map { r =>
+  /** The runs of a table that changed its files, oldest first: DONE, or ROLLED_BACK if a later one undid it. */
+  def history(session: ClassicSession, ref: TableRef): Seq[Row] = {
+    val runs = TableResolver.locate(session, ref).state.ownRuns()
+    val undone = runs.filter(_.operation == Operation.Rollback).map(_.runId).toSet
+    runs.map { r =>
       Row(
         r.number,
         r.runId,
@@ -131,8 +135,10 @@ object Maintenance {
         r.statement,
         r.report,
         r.branch.orNull,
-        r.location.orNull)
+        r.location.orNull,
+        if (r.operation == Operation.Optimize && undone(r.runId)) "ROLLED_BACK" else "DONE")
     }
+  }
 
   /** Deletes the claims of dead runs, beside the table and where it was before. */
   private def unclaimed(session: ClassicSession, table: ClusterTable, roots: Seq[Path]): Unit =
