@@ -126,7 +126,9 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
         val steps = firstStep(rewrite)
         val begun = s"${HumanReadable.files(steps.moving)} are clustered in steps of at most " +
           s"${HumanReadable.bytes(sizes.stepBytes(steps))}."
-        Right((rewrite.copy(remarks = begun + files.count + remarks), Batch(Set.empty, batch.left, Some(steps))))
+        Right((
+          rewrite.copy(remarks = begun + files.count + remarks),
+          Batch(Set.empty, batch.left, Some(steps))))
       } else Right((rewrite.copy(remarks = files.count + remarks), batch))
     }
   }

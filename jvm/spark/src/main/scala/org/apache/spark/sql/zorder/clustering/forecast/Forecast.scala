@@ -111,7 +111,11 @@ final private[clustering] case class Forecast(
   private def column(c: Int, level: ReadShares => Double): Shares = {
     def share(of: Readings): Double = level(of.columns(c))
     val inFiles = tracked.stored(c).map(_ => now)
-    Shares(inFiles.map(share), Some(share(expected)), inFiles.flatMap(_ => measured).map(share), Some(share(bound)))
+    Shares(
+      inFiles.map(share),
+      Some(share(expected)),
+      inFiles.flatMap(_ => measured).map(share),
+      Some(share(bound)))
   }
 
   def logged: Boolean = groups.exists(_.weight > 0)
@@ -221,7 +225,10 @@ final private[clustering] class RewriteForecaster(
         ahead(p).files.length.toDouble,
         ahead(p).rowGroups.length.toDouble,
         ahead(p).pages.length.toDouble)
-      ReadLowerBound.Part(fitted.sampled.heldOut(p), input.rows(plan.partitions(p).partition).toDouble, blocks)
+      ReadLowerBound.Part(
+        fitted.sampled.heldOut(p),
+        input.rows(plan.partitions(p).partition).toDouble,
+        blocks)
     })
     Readings(
       least.columns(clustering, Some(clustering.map(expected.columns(_)))) ++

@@ -76,7 +76,11 @@ private[clustering] object TrackedColumns {
    * @param rows
    *   of these files
    */
-  def of(context: RunContext, input: Inspection, footers: Seq[FileFooter], rows: LogicalPlan): TrackedColumns = {
+  def of(
+      context: RunContext,
+      input: Inspection,
+      footers: Seq[FileFooter],
+      rows: LogicalPlan): TrackedColumns = {
     import context.{table, user}
     import input.statistics
     val clustering = context.columnsOf(rows)
@@ -128,6 +132,7 @@ final private[clustering] class PresentLevels(
     session: ClassicSession,
     input: Inspection,
     tracked: TrackedColumns) {
+
   /** Read once for all calls. */
   private lazy val pages: Seq[FilePages] =
     PageIndex.ofSome(session, input.footers.map(_.file), tracked.statColumns)
