@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -172,6 +173,8 @@ def main() -> int:
         "--result", type=Path, help="a file for the table of results; its rows are added to those there"
     )
     arguments = parser.parse_args()
+    # whoever ends this program ends all that it has started
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
     folder = Path(tempfile.mkdtemp(prefix="spark-zorder-races-"))
     faults: list[str] = []
     writer = Driver(("rebase_writer.py", str(folder), str(arguments.pause)), folder / "writer.log")
