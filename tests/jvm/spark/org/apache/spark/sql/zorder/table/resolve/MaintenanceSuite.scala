@@ -51,9 +51,10 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture with Steps {
       assert(vacuum(path, hours = 1).map(_.status) == Seq("KEPT"))
       val kept = vacuumed(at(path), None)
       assert(kept.map(status) == Seq("KEPT"))
-      assert(kept.head.getAs[String]("reason").matches(
-        "\\d+ files, [\\d.]+ K?i?B, from before a run: kept until 20\\d\\d-\\d\\d-\\d\\dT[\\d:]+Z, so that " +
-          "ZORDER ROLLBACK can restore them; with RETAIN 0 HOURS the vacuum deletes them now."),
+      assert(
+        kept.head.getAs[String]("reason").matches(
+          "\\d+ files, [\\d.]+ K?i?B, from before a run: kept until 20\\d\\d-\\d\\d-\\d\\dT[\\d:]+Z, so that " +
+            "ZORDER ROLLBACK can restore them; with RETAIN 0 HOURS the vacuum deletes them now."),
         kept.head)
       val forever = vacuumed(at(path), Some(1e15)).head
       assert(status(forever) == "KEPT" && forever.getAs[String]("reason").contains("kept until +292278994-"))
