@@ -84,9 +84,8 @@ private[zorder] object BriefHistory {
   /** `column` and its shares are NULL where a run measured nothing; the record is in the first row of a run. */
   val schema: StructType = new StructType()
     .add("run", IntegerType).add("finished", TimestampType).add("operation", StringType)
-    .add(
-      "status",
-      StringType).add("curve", StringType).add("files_added", IntegerType).add("files_removed", IntegerType)
+    .add("status", StringType).add("curve", StringType)
+    .add("files_added", IntegerType).add("files_removed", IntegerType)
     .add("column", StringType).add("before", DoubleType).add("forecast", DoubleType)
     .add("measured", DoubleType).add("bound", DoubleType).add("record", StringType)
 
@@ -123,9 +122,8 @@ private[zorder] object BriefRun {
   /** `column` is NULL in the row of the run, whose figures are means over its columns; reason and record are only there. */
   val schema: StructType = new StructType()
     .add("status", StringType).add("column", StringType)
-    .add(
-      "before",
-      DoubleType).add("forecast", DoubleType).add("measured", DoubleType).add("bound", DoubleType)
+    .add("before", DoubleType).add("forecast", DoubleType)
+    .add("measured", DoubleType).add("bound", DoubleType)
     .add("reason", StringType).add("record", StringType)
 
   /** @param run the one row of its result */
