@@ -39,10 +39,8 @@ private[zorder] object CrashPoints {
   val rebase: Seq[String] = Seq("rebase-found", "rebase-written")
 
   /** From a refused commit on to the one that is made in its place, which come to the steps of a commit once more. */
-  def rebased(commit: Seq[String]): Seq[String] = {
-    val Seq(written, before, after) = commit
-    Seq(rebase.head, s"$written:2", rebase.last, s"$before:2", after)
-  }
+  def rebased(commit: Seq[String]): Seq[String] =
+    Seq(rebase.head, s"${commit.head}:2", rebase.last, s"${commit(1)}:2", commit.last)
 
   val delta: Seq[String] = Seq("delta-written", "delta-commit", "delta-committed")
   val iceberg: Seq[String] = Seq("iceberg-written", "iceberg-commit", "iceberg-committed")
