@@ -169,6 +169,16 @@ def test_a_column_that_is_no_string(spark, table, wrong):
         run_of(spark, table).executeZOrderBy(wrong)
 
 
+def test_arguments_of_another_type_are_named(spark, table):
+    found = ZOrderTable.forPath(spark, table)
+    with pytest.raises(TypeError, match="where takes a SQL predicate as text, not int"):
+        found.optimize().where(5)
+    with pytest.raises(TypeError, match="A query is explained as a DataFrame"):
+        found.explainSkipping("a = 17")
+    with pytest.raises(TypeError, match="forName or ZOrderTable.forPath"):
+        ZOrderTable(spark, "db.t")
+
+
 def test_no_column_at_all(spark, table):
     with pytest.raises(ValueError, match="at least one column"):
         run_of(spark, table).executeZOrderBy()

@@ -10,7 +10,7 @@ import pytest
 import spark_zorder
 from frames import OPTIONS, check_frames
 from spark_zorder import ZOrderTable
-from spark_zorder.view import notebook, units
+from spark_zorder.view import notebook, results, units
 from spark_zorder.view.parts import Said, Statement, Table, as_html, as_text
 
 
@@ -147,6 +147,17 @@ def test_show_prints_status_and_tables(spark, table, capsys):
     assert capsys.readouterr().out.splitlines() == ["a  b.c  b.d", "-  ---  ----", "1    -  1, 2"]
     spark_zorder.show([])
     assert capsys.readouterr().out == "No rows.\n"
+
+
+def test_no_share_is_shown_below_its_bound():
+    def row(name, measured):
+        shares = {"now": 1.0, "forecast": 0.25, "measured": measured, "bound": 0.25}
+        return {"name": name, "files": shares}
+
+    row_of_run = {"status": "DONE", "path": "/t", "columns": [row("a", 0.3), row("b", 0.2495), row("c", 0.2)]}
+    text = as_text(results.run(row_of_run))
+    lines = [line.split() for line in text.splitlines() if " files " in line]
+    assert [line[-2:] for line in lines] == [["1.20", "x"], ["1.00", "x"], ["-", "-"]]
 
 
 def test_advice_is_a_table_and_sentences_with_their_statements():

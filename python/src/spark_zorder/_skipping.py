@@ -30,6 +30,8 @@ def skipping_usage(spark: SparkSession) -> DataFrame:
 
 def explained(df: DataFrame, target: _sql.Target | None) -> DataFrame:
     """The rows about one table, or about all tables of the query."""
+    if isinstance(df, str):
+        raise TypeError("A query is explained as a DataFrame: spark.table(...).where(...) or spark.sql(...).")
     spark = df.sparkSession
     if not _session.is_connect(spark):
         frame: Any = df

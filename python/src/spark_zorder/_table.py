@@ -27,6 +27,8 @@ class ZOrderTable:
 
     def __init__(self, spark: SparkSession, target: _sql.Target) -> None:
         """Use ``forName`` or ``forPath``."""
+        if not isinstance(target, _sql.Target):
+            raise TypeError("Use ZOrderTable.forName or ZOrderTable.forPath.")
         self._spark = spark
         self._target = target
 
@@ -266,6 +268,8 @@ class OptimizeBuilder:
 
     def where(self, predicate: str) -> OptimizeBuilder:
         """Takes only the files that lie wholly inside a SQL predicate. Several calls are joined by AND."""
+        if not isinstance(predicate, str):
+            raise TypeError(f"where takes a SQL predicate as text, not {type(predicate).__name__}.")
         before = self._clustering.where
         both = predicate if before is None else f"({before}) AND ({predicate})"
         return self._with(replace(self._clustering, where=both))

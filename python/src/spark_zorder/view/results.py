@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     Fields = dict[str, Any]
 
 LEVELS = {"files": "files", "row_groups": "row groups", "pages": "pages"}
+# of its bound: what is read is below it, and not by rounding alone
+_BEATEN = 0.995
 # in the order of time, each with the head of its column
 _STATES = {"now": "before", "forecast": "forecast", "measured": "measured", "bound": "bound"}
 _METRICS = {
@@ -76,14 +78,14 @@ def _shares(caption: str, head: str, rows: Sequence[Fields] | None) -> list[Part
     for row in rows or []:
         for level, name in LEVELS.items():
             states = row.get(level) or {}
-            shares = [states.get(state) for state in _STATES]
+            before, forecast, measured, bound = (states.get(state) for state in _STATES)
+            after = forecast if measured is None else measured
+            if after is not None and bound and after < _BEATEN * bound:
+                # the bound is one of the mean over the columns, and this column has more than its part
+                bound = None
+            shares = (before, forecast, measured, bound)
             if any(share is not None for share in shares):
-                after = (
-                    states.get("measured") if states.get("measured") is not None else states.get("forecast")
-                )
-                ratio = (
-                    times(after / states["bound"]) if after is not None and states.get("bound") else UNKNOWN
-                )
+                ratio = times(after / bound) if after is not None and bound else UNKNOWN
                 lines.append([_name(row), name, *map(percent, shares), ratio])
     heads = [head, "level", *_STATES.values(), "x bound"]
     return [Table(caption, heads, lines, range(2, 7)).filled] if lines else []

@@ -114,6 +114,12 @@ class BadInputSuite extends AnyFunSuite with RunFixture with SharedTables {
       done(zorder(path, "BY (a, t) WITH (fileCount = 8, timestampType = micros)"))
       sameRows(rows, read(path))
       assert(shareRead(read(path), "t") < 0.5)
+      // later runs take the INT96 that was appended since without being told again
+      withConf("spark.sql.parquet.outputTimestampType" -> "INT96")(
+        rows.limit(10).repartition(1).write.mode("append").parquet(path.toString))
+      val again = read(path).collect().toSeq
+      done(zorder(path, "FULL"))
+      assert(read(path).collect().map(_.toString).sorted.toSeq === again.map(_.toString).sorted)
     }
   }
 

@@ -55,6 +55,8 @@ class StatementErrorsSuite extends AnyFunSuite {
     "OPTIMIZE t INTO '/p' WITH (force = true)" -> "WITH must stand before INTO",
     "OPTIMIZE t WHERE a = 'x" -> "line 1, column 22: the quote ' is never closed",
     "OPTIMIZE t WHERE (a = 1" -> "the bracket '(' is never closed",
+    "ZORDER TABLE t BY ('a)" -> "the quote ' is never closed; expected ZORDER TABLE",
+    "ZORDER AUDIT t BY (a" -> "the bracket '(' is never closed; expected ZORDER AUDIT",
     "OPTIMIZE t; OPTIMIZE u" -> "found ';' inside a statement, one statement at a time",
     "ZORDER" -> "it ends after ZORDER",
     "ZORDER t BY (a)" -> "found 't' after ZORDER",

@@ -35,7 +35,7 @@ class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
     }
     part(SessionKeys.injectTableFunctions) {
       TableFunctions.all.foreach { f =>
-        extensions.injectTableFunction((FunctionIdentifier(f.name), f.info, f.build(_)))
+        extensions.injectTableFunction((FunctionIdentifier(f.name), f.info, f.builder))
       }
     }
     part(SessionKeys.injectSort)(extensions.injectPlannerStrategy(_ => ZOrderSortStrategy))

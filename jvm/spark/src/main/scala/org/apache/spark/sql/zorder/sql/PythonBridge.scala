@@ -34,7 +34,7 @@ object PythonBridge {
       state.functionRegistry.createOrReplaceTempFunction(f.name, f.builder, "scala_udf")
     }
     TableFunctions.all.foreach { f =>
-      state.tableFunctionRegistry.createOrReplaceTempFunction(f.name, f.build(_), "scala_udf")
+      state.tableFunctionRegistry.createOrReplaceTempFunction(f.name, f.builder, "scala_udf")
     }
     val experimental = session.experimental
     Seq(ZOrderSortStrategy, PlannedScanStrategy).filterNot(experimental.extraStrategies.contains).foreach {

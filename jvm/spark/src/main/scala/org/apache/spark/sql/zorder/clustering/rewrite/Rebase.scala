@@ -211,7 +211,7 @@ final private[rewrite] class Rebase(
 private[rewrite] object Rebase {
 
   /** How often a run is put on the table anew before it ends as a conflict. */
-  val Attempts = 10
+  val Attempts = 40
 
   /** Bytes written again in all these attempts, for each byte of the run. */
   private val MostAgain = 3

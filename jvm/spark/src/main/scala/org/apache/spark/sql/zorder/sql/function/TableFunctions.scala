@@ -243,7 +243,10 @@ final class TableFunctionOf private[function] (
       s"\n    Examples:\n      > SELECT * FROM _FUNC_($example);\n")
   }
 
-  def build(expressions: Seq[Expression]): LogicalPlan = {
+  /** One value, so that to register it again is no change that Spark would warn of. */
+  val builder: Seq[Expression] => LogicalPlan = build
+
+  private def build(expressions: Seq[Expression]): LogicalPlan = {
     val constants = expressions.map(constant)
     val strings = constants.flatten.flatten
     if (constants.contains(None) || !arguments.fit(strings))

@@ -30,6 +30,9 @@ final private[statement] class Lexer(val sql: String) {
     read.toIndexedSeq
   }
 
+  /** Those before the place that cannot be read. */
+  def tokensRead: IndexedSeq[Token] = read.toIndexedSeq
+
   /** The token of this number, from 0; None behind the last one. */
   def token(number: Int): Option[Token] = {
     while (read.size <= number && readOne()) {}
@@ -190,7 +193,8 @@ object StatementFilter {
       try text.tokens().drop(first).map(t => t.copy(start = t.start - start))
       catch {
         case e: UnreadableStatement =>
-          StatementText.refuse(statement, e.position - start, e.what, StatementKind.Optimize.usage)
+          val usage = StatementKind.usage(text.tokensRead.drop(first))
+          StatementText.refuse(statement, e.position - start, e.what, usage)
       }
     OwnStatement(statement, tokens, explain)
   }

@@ -22,8 +22,7 @@ final class StatementParser(delegate: ParserInterface) {
   def parse(statement: OwnStatement): ZOrderCommand = {
     val tokens = withoutSemicolons(statement.tokens)
     val found = StatementKind.of(tokens)
-    val usage = found.fold(StatementKind.zorderKinds.map(_.opening).mkString(" or "))(_.usage)
-    val text = new StatementText(statement.sql, tokens, usage, delegate)
+    val text = new StatementText(statement.sql, tokens, StatementKind.usage(tokens), delegate)
     val kind = found.getOrElse(noKind(text))
     refuseMarkers(text)
     tokens.find(_.isSymbol(";")).foreach(text.found(_, "inside a statement, one statement at a time"))
@@ -397,6 +396,10 @@ private[statement] object StatementKind {
   /** The kind of a statement; None if its first words are not all there. */
   def of(tokens: IndexedSeq[Token]): Option[StatementKind] =
     (Optimize +: zorderKinds).find(_.missing(tokens).isEmpty)
+
+  /** The grammar of the statement that begins with these words. */
+  def usage(tokens: IndexedSeq[Token]): String =
+    of(tokens).fold(zorderKinds.map(_.opening).mkString(" or "))(_.usage)
 }
 
 /** A clause by the words that open it. */

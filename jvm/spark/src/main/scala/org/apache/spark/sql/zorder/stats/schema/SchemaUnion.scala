@@ -78,8 +78,9 @@ object SchemaUnion {
           s"Column $c" -> "is not in the catalog: add it to the table, or force the run to keep it in the files"
         })
     }
-    val changed =
-      SchemaProblems.collect(perSchema)(SparkWriterSchema.changes(_, written, timestampType == "keep"))
+    val inMicros = SparkWriterSchema.inMicros(perSchema.map(_._1))
+    val changed = SchemaProblems.collect(perSchema)(
+      SparkWriterSchema.changes(_, written, timestampType == "keep", inMicros))
     val refusals = unreadable(perSchema) ++ merge.conflicts ++ unwritable
     val schemas = perSchema.map(_._1.schema)
     SchemaUnion(

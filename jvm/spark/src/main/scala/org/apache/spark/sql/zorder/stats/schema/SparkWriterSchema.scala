@@ -26,6 +26,13 @@ private[stats] object SparkWriterSchema {
     case _ => Micros
   }
 
+  /** Columns that are micros in some of the files, in lower case. */
+  def inMicros(footers: Seq[FileFooter]): Set[Seq[String]] =
+    footers.flatMap(_.schema.leaves).filter(timestampKind(_).contains(Micros)).map(l =>
+      folded(l.column)).toSet
+
+  private def folded(column: Seq[String]): Seq[String] = column.map(_.toLowerCase(Locale.ROOT))
+
   private def timestampKind(leaf: LeafColumn): Option[String] = leaf.typeText match {
     case "INT96" => Some(Int96)
     case "INT64 TIMESTAMP(MICROS,true)" => Some(Micros)
@@ -60,20 +67,28 @@ private[stats] object SparkWriterSchema {
   def pairs(
       schema: FileSchema,
       written: Map[Seq[String], LeafColumn]): Seq[(LeafColumn, Option[LeafColumn])] = {
-    def folded(column: Seq[String]): Seq[String] = column.map(_.toLowerCase(Locale.ROOT))
     val byName = written.map { case (column, leaf) => folded(column) -> leaf }
     schema.leaves.map(l => l -> written.get(l.column).orElse(byName.get(folded(l.column))))
   }
 
-  /** Subjects and complaints about the leaves of a file that would not come back as they are. */
+  /**
+   * Subjects and complaints about the leaves of a file that would not come back as they are.
+   *
+   * @param inMicros
+   *   columns that are micros in other files: an earlier run has written them so, and INT96 that was appended since
+   *   becomes what the table has
+   */
   def changes(
       footer: FileFooter,
       written: Map[Seq[String], LeafColumn],
-      keepTimestamps: Boolean): Seq[(String, String)] = {
+      keepTimestamps: Boolean,
+      inMicros: Set[Seq[String]]): Seq[(String, String)] = {
     val types = pairs(footer.schema, written).flatMap { case (leaf, now) =>
       val unreadable = footer.schema.unreadable.exists(_.name == leaf.column.head)
       val complaint = now match {
-        case Some(found) => change(leaf, found, keepTimestamps)
+        case Some(found) =>
+          val joins = timestampKind(leaf).contains(Int96) && inMicros(folded(leaf.column))
+          change(leaf, found, keepTimestamps && !joins)
         case None => if (unreadable) None else Some("has no counterpart in what Spark would write")
       }
       complaint.map(s"Column ${leaf.name}" -> _)
