@@ -175,7 +175,7 @@ def test_arguments_of_another_type_are_named(spark, table):
         found.optimize().where(5)
     with pytest.raises(TypeError, match="A query is explained as a DataFrame"):
         found.explainSkipping("a = 17")
-    with pytest.raises(TypeError, match="forName or ZOrderTable.forPath"):
+    with pytest.raises(TypeError, match="Use ZOrderTable"):
         ZOrderTable(spark, "db.t")
 
 
