@@ -17,6 +17,7 @@ import report
 import result_file
 import rounds
 import session
+from parts import Parts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,9 +34,12 @@ def arguments(doc: str, scale: float) -> tuple[argparse.Namespace, bool]:
     parser.add_argument("--slow-pairs", type=int, default=6, help="rounds on the slow store")
     parser.add_argument("--queries", help="q1,q3: only these")
     parser.add_argument("--lines", help=f"only these beside the unclustered tables: {','.join(lines.LINES)}")
+    parser.add_argument(
+        "--parts", type=Path, help="a file that keeps each query: say it again to go on there"
+    )
     parser.add_argument("--keep", action="store_true", help="keep the result, which names its settings")
     given = parser.parse_args()
-    whole = given.keep or given == parser.parse_args([])
+    whole = given.keep or vars(given) == {**vars(parser.parse_args([])), "parts": given.parts}
     given.slow_pairs = min(given.slow_pairs, given.pairs)
     return given, whole
 
@@ -84,10 +88,14 @@ def measured(
     spark: SparkSession, workload: Workload, made: list[lines.Line], given: argparse.Namespace
 ) -> tuple[dict[str, Query], list[str]]:
     """Every query in every layout, and the answers that differ."""
-    found: dict[str, Query] = {}
-    wrong: list[str] = []
-    for name, text in workload.queries.items():
-        wrong += [f"{name}: {sentence}" for sentence in rounds.disagreement(spark, made, text)]
+    kept = Parts(given.parts)
+    sizes = {"scale": given.scale, "files": given.files, "pairs": given.pairs, "slow": given.slow_pairs}
+    found, wrong = kept.begin({**sizes, "lines": [line.key for line in made]})
+    for name in [name for name in workload.queries if name not in found]:
+        text = workload.queries[name]
+        differ = [f"{name}: {sentence}" for sentence in rounds.disagreement(spark, made, text)]
         found[name] = rounds.measured(spark, made, text, given.pairs, given.slow_pairs)
+        wrong += differ
+        kept.add(name, found[name], differ)
         print("\n".join(report.section(name, found[name], made)), flush=True)
-    return found, wrong
+    return {name: found[name] for name in workload.queries}, wrong

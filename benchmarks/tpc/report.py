@@ -12,6 +12,7 @@ import peers
 import session
 from lines import UNCLUSTERED
 from pairs import Pairs, total
+from parts import Parts
 from rounds import pairs
 
 if TYPE_CHECKING:
@@ -78,6 +79,11 @@ def introduction(workload: Workload, arguments: argparse.Namespace) -> list[str]
         "is faster), its interval by order statistics. Counts are means of the rounds on the local disk,",
         "MiB that are read from files, those that are written to shuffles, and the requests (HEAD, LIST and",
         "GET) that Hadoop's S3A would make.",
+        *(
+            [f"Measured in {sittings} sittings, each with tables made anew; a query in one of them."]
+            if (sittings := Parts(arguments.parts).sittings()) > 1
+            else []
+        ),
         "Answers are compared without `LIMIT`, doubles to nine digits. Tables that are not named here are",
         "plain Parquet in every layout.",
     ]

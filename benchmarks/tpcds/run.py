@@ -3,6 +3,7 @@
     python benchmarks/tpcds/run.py                 scale 1, 64 files of store_sales; hours
     python benchmarks/tpcds/run.py --scale 0.05 --files 8 --pairs 1 --queries q3,q6       a trial
     python benchmarks/tpcds/run.py --lines hand,delta-zorder      a part; a part is kept with --keep alone
+    python benchmarks/tpcds/run.py --parts parts.jsonl       keeps each query; the same command goes on there
 
 Every table of sales, returns and inventory is clustered by its date and its item, in all layouts alike,
 chosen before anything was measured. One more layout has the columns that `clustering_advice` proposes for the

@@ -3,6 +3,7 @@
     python benchmarks/tpch/run.py                  scale 3, 64 files of lineitem; hours
     python benchmarks/tpch/run.py --scale 0.05 --files 8 --pairs 1 --queries q3,q6       a trial
     python benchmarks/tpch/run.py --lines hand,delta-zorder      a part; a part is kept with --keep alone
+    python benchmarks/tpch/run.py --parts parts.jsonl       keeps each query; the same command goes on there
 
 All layouts have the same columns, chosen by hand before anything was measured, and as many files. One more
 has the columns that `clustering_advice` proposes for the 22 queries. Ends with 1 where answers differ or a
