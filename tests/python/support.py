@@ -68,6 +68,8 @@ def facts_of(program, folder, *arguments):
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith("FACTS ")]
     assert done.returncode == 0 and lines, done.stdout[-2000:] + done.stderr[-4000:]
+    # Spark warns where a session registers one of our functions twice
+    assert "replaced a previously registered function" not in done.stderr, done.stderr[-4000:]
     return json.loads(lines[0][len("FACTS ") :])
 
 
