@@ -119,8 +119,9 @@ def text() -> str:
         "fresh `FULL`, over both columns; written: by runs, per row\nappended; files: beside `FULL`, "
         f"at most {MOST_FILES}.\n\n{front()}\n\n"
         "## From nothing\n\nEach round brings the rows of one file, spread over all cells. Unit: rows that a "
-        "look-up by both columns reads, beside those\nafter a fresh `FULL`, after the eighth round; files beside "
-        f"`FULL` at most; files that a look-up opens, where `FULL` has it open one.\n\n{grown()}\n\n{best()}\n"
+        "look-up by both columns reads, beside those\nafter a fresh `FULL`, after the eighth round; files "
+        "beside `FULL` at most; files that a look-up opens, where `FULL` has it open one.\n\n"
+        f"{grown()}\n\n{best()}\n"
     )
 
 
