@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
+import statistics
 from dataclasses import dataclass, field
 
 # appends in time order: new rows lie beyond all others in the first column, spread in the second
@@ -31,9 +32,9 @@ class Policy:
     # parts of the layout that are written anew on their own, in turn; 1: the whole at a time
     regions: int = 1
     # files across cells, as a share of the table's files, beyond which more of them are merged
-    most: float = 0.5
-    # `factor` while there are more
-    crowded: float = 5.0
+    most: float = 1.0
+    # `factor` while there are more, and what a merge into the cells may write per row
+    budget: float = 5.0
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def grow(region: Region, new: float, policy: Policy, cells: int, threshold: floa
     while region.merges:
         others = sum(n for _, n in region.merges)
         crowded = files_of(policy, merged, total, cells) + others > policy.most * cells
-        most = policy.crowded if crowded else policy.factor
+        most = policy.budget if crowded else policy.factor
         if region.merges[-1][0] > most * merged * (1 + 1e-9):
             break
         merged += region.merges.pop()[0]
@@ -153,4 +154,57 @@ def outcome(policy: Policy, order: str, cells: int = 64, share: float = 0.03, ap
             written += wrote
         each.append(looked_up(regions, order, cells))
         files.append((cells + sum(n for r in regions for _, n in r.merges)) / cells)
-    return Outcome(max(each), sum(each) / appends, written / (share * appends), max(files), tuple(each))
+    return Outcome(
+        max(each),
+        sum(each) / appends,
+        written / (share * appends),
+        max(files),
+        tuple(each),
+    )
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """What a policy comes to for a table that grows from nothing, after the first eight rounds."""
+
+    worst: float
+    mean: float
+    written: float
+    files: float
+    # files that a look-up opens, in the mean
+    opened: float
+
+    def __str__(self) -> str:
+        figures = (self.worst, self.mean, self.written, self.files, self.opened)
+        return " | ".join(f"{figure:.2f}" for figure in figures)
+
+
+def from_nothing(policy: Policy, rounds: int) -> Rounds:
+    """Each round brings the rows of one file, spread over all cells; a look-up asks for both columns.
+
+    It opens one file of the cells and one of each merge. A fresh FULL has a file a round, and it opens one.
+    """
+    region, cells, written = Region(0), 0, 0.0
+    read, files, opened = [], [], []
+    for number in range(1, rounds + 1):
+        outgrown = number >= 2 * cells and number <= policy.budget
+        if outgrown or region.appended + 1 > region.settled:
+            region, cells = Region(number), number
+            written += number
+        elif not region.merges and region.settled + 1 <= policy.budget:
+            region.settled += 1
+            written += number
+        else:
+            written += grow(region, 1, policy, cells, policy.refit)
+            cells = cells if region.merges else number
+        read.append(region.settled / cells + sum(rows / n for rows, n in region.merges))
+        files.append((cells + sum(n for _, n in region.merges)) / number)
+        opened.append(1 + len(region.merges))
+    read, files, opened = read[8:], files[8:], opened[8:]
+    return Rounds(
+        max(read),
+        statistics.mean(read),
+        written / rounds,
+        max(files),
+        statistics.mean(opened),
+    )

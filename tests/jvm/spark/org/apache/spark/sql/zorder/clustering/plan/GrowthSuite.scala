@@ -34,10 +34,10 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val all = (0 until 100).map(_ -> 10L).toMap
     val one = growth(all, newBytes = 1000)
     assert(one.amplification === 101.0)
-    assert(one.decide(5.0).asInstanceOf[GrowthPlan.Append].files === 8)
+    assert(one.decide(5.0).asInstanceOf[GrowthPlan.Append].files === 16)
     val five = growth(all, newBytes = 5000).decide(5.0).asInstanceOf[GrowthPlan.Append]
-    assert(five.files === 16 && five.merged === 0)
-    assert(five.fileOf.groupBy(f => f).map(_._2.length).toSet === Set(6, 7))
+    assert(five.files === 32 && five.merged === 0)
+    assert(five.fileOf.groupBy(f => f).map(_._2.length).toSet === Set(3, 4))
     // one row in 100,000 is not worth files that hold next to nothing
     assert(growth(all, newBytes = 1).decide(5.0).asInstanceOf[GrowthPlan.Append].files === 1)
   }
