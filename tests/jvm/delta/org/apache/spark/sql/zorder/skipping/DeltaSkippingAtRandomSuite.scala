@@ -156,7 +156,9 @@ class DeltaSkippingAtRandomSuite extends AnyFunSuite with NarrowedTables {
           if (join == "JOIN" && random.nextBoolean())
             s" JOIN few_keys l ON k.i = l.i AND l.id > ${random.nextInt(30)}"
           else ""
-        s"SELECT t.id, t.i FROM <t> t $join few_keys k ON t.$column = k.$column$chain WHERE true"
+        val large = if (random.nextInt(4) > 0) "<t>"
+        else s"(SELECT id, i FROM <t> UNION ALL SELECT id, i FROM <t> WHERE id > ${random.nextInt(30)})"
+        s"SELECT t.id, t.i FROM $large t $join few_keys k ON t.$column = k.$column$chain WHERE true"
     }
   }
 

@@ -25,6 +25,17 @@ class JoinKeysSuite extends AnyFunSuite with SkippedScans {
     "SELECT * FROM t LEFT JOIN small ON t.id = small.id" -> (10 + one),
     "SELECT * FROM t LEFT ANTI JOIN small ON t.id = small.id" -> (10 + one))
 
+  /** The keys go to each part of a union, whatever its columns are called there. */
+  private val unions = Seq(
+    "SELECT u.* FROM (SELECT id, g FROM t UNION ALL SELECT n, i FROM t WHERE g > 0) u JOIN small ON u.id = small.id" ->
+      (in + in - 1 + one),
+    "SELECT u.* FROM small JOIN (SELECT id k, 1 part FROM t UNION ALL SELECT id + 1, 2 FROM t) u ON u.k = small.id" ->
+      (in + 10 + one),
+    "SELECT u.* FROM (SELECT id FROM t UNION ALL SELECT id FROM small) u LEFT SEMI JOIN small ON u.id = small.id" ->
+      (in + 2 * one),
+    "SELECT u.* FROM (SELECT id FROM t UNION ALL SELECT n FROM t) u LEFT ANTI JOIN small ON u.id = small.id" ->
+      (20 + one))
+
   private val furtherQueries = Seq(
     "SELECT t.* FROM t JOIN small ON t.id = small.id WHERE kind = 'none'" -> 0L,
     "SELECT * FROM t JOIN small ON t.i = small.i" -> (in + one),
@@ -138,6 +149,13 @@ class JoinKeysSuite extends AnyFunSuite with SkippedScans {
     withTempDir { dir =>
       tables(dir)
       quick(check(chains))
+    }
+  }
+
+  test("the keys go to each part of a union", SameOnAllLines) {
+    withTempDir { dir =>
+      tables(dir)
+      quick(check(unions))
     }
   }
 

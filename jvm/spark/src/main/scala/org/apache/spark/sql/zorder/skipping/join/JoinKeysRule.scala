@@ -16,7 +16,8 @@ import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
  *
  * Only inner and left semi joins leave out a row because it finds no partner. On the way down to the scan the rows
  * must stay rows of that side: a filter, a projection that keeps the column, and joins that would let a filter on
- * the column through. A scan below an exchange that runs already is behind a query stage, where this stops.
+ * the column through; of a union, the rows of each part. A scan below an exchange that runs already is behind a query
+ * stage, where this stops.
  *
  * The way may also end at another dimension that is broadcast: of `fact JOIN d1 JOIN d2 ON d1.r = d2.r`, the fact table
  * needs only the keys of those rows of `d1` whose `r` is a key of `d2`.
@@ -48,16 +49,34 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
       broadcast: BroadcastKeys,
       scans: Seq[PrunedFiles],
       direct: Boolean = true): LogicalPlan =
-    keys.indices.foldLeft(side) { (plan, key) =>
-      keys(key) match {
-        case a: AttributeReference if broadcast.has(key, a.dataType) =>
-          scanned(plan, a, scans, direct)
-            .map(column => broadcast.of(key, column).flatMap(marked(plan, a, _)))
-            .getOrElse(chained(plan, a, broadcast.listed(key), scans))
-            .getOrElse(plan)
-        case _ => plan
-      }
-    }
+    keys.indices.foldLeft(side) { (plan, key) => told(plan, keys(key), key, broadcast, scans, direct) }
+
+  /** The plan in which the scan of one key's column has been told the keys, or the scans of the parts of a union. */
+  private def told(
+      plan: LogicalPlan,
+      of: Expression,
+      key: Int,
+      broadcast: BroadcastKeys,
+      scans: Seq[PrunedFiles],
+      direct: Boolean): LogicalPlan = of match {
+    case a: AttributeReference if broadcast.has(key, a.dataType) =>
+      inParts(plan, a)(told(_, _, key, broadcast, scans, direct)).getOrElse(
+        scanned(plan, a, scans, direct)
+          .map(column => broadcast.of(key, column).flatMap(marked(plan, a, _)))
+          .getOrElse(chained(plan, a, broadcast.listed(key), scans))
+          .getOrElse(plan))
+    case _ => plan
+  }
+
+  /** Where the column comes from a union: the plan with each of its parts changed by what the column is there. */
+  private def inParts(plan: LogicalPlan, a: Attribute)(
+      change: (LogicalPlan, Attribute) => LogicalPlan): Option[LogicalPlan] = plan match {
+    case union: Union =>
+      val place = union.output.indexWhere(_.exprId == a.exprId)
+      if (place < 0) None else Some(union.withNewChildren(union.children.map(c => change(c, c.output(place)))))
+    case _ =>
+      step(plan, a).flatMap { case (child, inside) => inParts(child, inside)(change).map(withChild(plan, child, _)) }
+  }
 
   /** The plan in which the scan beside the dimension that the column is of has been told which of its rows are left. */
   private def chained(
