@@ -46,7 +46,7 @@ def main(spark, monkeypatch):
 
 def texts(table):
     return [
-        f"SELECT * FROM parquet.`{table}` WHERE {c} = {v}" for c in ("a", "b") for v in range(0, 1000, 99)
+        f"SELECT * FROM parquet.`{table}` WHERE {c} = {v}" for c in ("a", "b") for v in range(0, 1000, 33)
     ]
 
 
