@@ -63,8 +63,12 @@ val sparkJavaOptions = Seq(
   .flatMap(p => Seq("--add-opens", s"$p=ALL-UNNAMED")) ++
   Seq("-Xmx2g", "-Dspark.testing=1", "-Dspark.ui.enabled=false", "-Duser.timezone=UTC")
 
-/** Tests run much code a few times: C2 costs more than it gains, and collectors need not save memory. */
+/**
+ * Tests run much code a few times: C2 costs more than it gains, and collectors need not save memory. A process, of
+ * which Hadoop starts many, is started without a helper between.
+ */
 val testJavaOptions = Seq(
+  "-Djdk.lang.Process.launchMechanism=VFORK",
   "-Xms1g",
   "-XX:+UseParallelGC",
   "-XX:MetaspaceSize=512m",
@@ -124,8 +128,11 @@ def inSeveralJvms(line: SparkLine): Setting[_] = Test / testGrouping := {
     case running() if line == firstFull => "running"
     case _ => "writing"
   }
-  (Test / definedTests).value.groupBy(group).toSeq.map { case (name, tests) =>
-    Tests.Group(name, tests, Tests.SubProcess(options))
+  // they start in this order, and the longest must not be the last
+  val longest = Seq("delta", "reading", "formats", "running", "writing")
+  (Test / definedTests).value.groupBy(group).toSeq.sortBy(g => longest.indexOf(g._1)).map {
+    case (name, tests) =>
+      Tests.Group(name, tests, Tests.SubProcess(options))
   }
 }
 
@@ -196,6 +203,21 @@ def pysparkJars(line: SparkLine): Seq[File] = {
   found
 }
 
+/** The folders of a line's sources below `jvm/spark/src/main`. */
+def mainFolders(line: SparkLine): Seq[String] =
+  Seq("scala", "java") ++ line.shims ++ line.formats.flatMap(f => s"scala-${f.name}" +: f.shims)
+
+/** Formats and lints what the first full line has not: the rest, and all tests, are done there. */
+def lintedOnce(line: SparkLine): Seq[Setting[_]] = {
+  val own = mainFolders(line).diff(mainFolders(firstFull)).map(d => repo(s"jvm/spark/src/main/$d").toPath)
+  Seq(scalafmt.key, scalafix.key).flatMap { tool =>
+    Seq(
+      Compile / tool / unmanagedSources := (Compile / unmanagedSources).value.filter(f =>
+        own.exists(f.toPath.startsWith(_))),
+      Test / tool / unmanagedSources := Nil)
+  }
+}
+
 def sparkProject(line: SparkLine): Project = {
   val curve = if (line.scalaBinary == "2.12") curve_212 else curve_213
   val full = line.tests == "full"
@@ -206,9 +228,7 @@ def sparkProject(line: SparkLine): Project = {
       scalaVersion := line.scala,
       scalacOptions ++= compilerFlags(line.scalaBinary, line.release),
       javacOptions ++= Seq("--release", line.release.toString),
-      Compile / unmanagedSourceDirectories :=
-        (Seq("scala", "java") ++ line.shims ++ line.formats.flatMap(f => s"scala-${f.name}" +: f.shims))
-          .map(d => repo(s"jvm/spark/src/main/$d")),
+      Compile / unmanagedSourceDirectories := mainFolders(line).map(d => repo(s"jvm/spark/src/main/$d")),
       Compile / unmanagedResourceDirectories := Seq(repo("jvm/spark/src/main/resources")),
       Compile / resourceGenerators += Def.task {
         val out = (Compile / resourceManaged).value / "spark-zorder.properties"
@@ -263,6 +283,7 @@ def sparkProject(line: SparkLine): Project = {
       }))
     .settings(Release.settings(line))
     .settings(if (full) Seq[Setting[_]](inSeveralJvms(line)) else Seq.empty[Setting[_]])
+    .settings(if (line == firstFull) Nil else lintedOnce(line))
     .settings(selected(line.id, longTest +: (if (line == firstFull) Nil else Seq(sameOnAllLines)): _*))
 }
 

@@ -3,8 +3,8 @@
     run_tests.py          # `make test`: without the tests that are marked as long
     run_tests.py --all    # `make test-all`: all tests, a release to test, a cluster here, and Comet
 
-A failure in one stage does not hide the others: only stages that need its result are left out. The Python
-tests run beside those of the JVM, where there is memory for both.
+A failure in one stage does not hide the others: only stages that need its result are left out. Where there is
+memory for both, short checks run beside the build of the jars, and the Python tests beside those of the JVM.
 """
 
 from __future__ import annotations
@@ -30,8 +30,14 @@ TOOLS = VENVS / "tools/bin/python"
 LINES = ("3.5", "4.3")
 # sbt, two JVMs with tests and the Python tests with theirs
 MEMORY_FOR_BOTH = 12 * 2**30
-# of Python tests: many short sessions, which C2 costs half of their CPU time
-QUICK_START = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+# the line whose tests start sessions enough to pay for an archive of classes
+ARCHIVED = "4.3"
+# of Python tests: many short sessions, which C2 costs half of their CPU time; and Hadoop starts a process for
+# each file that it makes, which needs no helper between
+QUICK_START = (
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+    " -Djdk.lang.Process.launchMechanism=VFORK"
+)
 
 # the S3 server of the tests is built with Go
 STORE = shutil.which("go") is not None
@@ -82,19 +88,25 @@ def pytest(marks: str, line: str, name: str, *where: str) -> Stage:
     report = f"{name}.xml"
     options = ["-q", "--durations=5", "-p", "no:cacheprovider", f"--junitxml={REPORTS / report}"]
     command = [str(VENVS / line / "bin/python"), "-m", "pytest", *options, "-m", marks, *where]
-    # the JVMs that cannot take the archive, such as those of launchers, start without it and are silent
-    quick = f"{QUICK_START} -XX:SharedArchiveFile={archive(line)} -Xshare:auto -Xlog:disable"
+    quick = QUICK_START
+    if line == ARCHIVED:
+        # the JVMs that cannot take the archive, such as those of launchers, start without it and are silent
+        quick += f" -XX:SharedArchiveFile={archive(line)} -Xshare:auto -Xlog:disable"
     return Stage(name, command, (report,), (f"install-{line}",), {"JDK_JAVA_OPTIONS": quick})
 
 
-def builds(every: bool) -> list[Stage]:
-    """What the two other lists build on. All tests also take our jars from a release's Maven repository."""
+def checks() -> list[Stage]:
+    """What needs no jars, and the server that tests of the JVM need."""
     return [
         Stage("lint-python", ["make", "--no-print-directory", "lint-python"]),
         Stage("docs", ["make", "--no-print-directory", "docs"]),
         *([Stage("s3-server", ["tools/s3_server.sh"])] if STORE else []),
-        Stage("jars", ["tools/sbt.sh", "exportSparkLines", *(["release"] if every else []), "jars"]),
     ]
+
+
+def jars(every: bool) -> list[Stage]:
+    """What the tests build on. All tests also take our jars from a release's Maven repository."""
+    return [Stage("jars", ["tools/sbt.sh", "exportSparkLines", *(["release"] if every else []), "jars"])]
 
 
 def jvm(every: bool) -> list[Stage]:
@@ -115,7 +127,7 @@ def python(every: bool) -> list[Stage]:
     return [
         Stage("wheel", wheel, (), ("jars",)),
         *(install(line) for line in LINES),
-        *(class_archive(line) for line in LINES),
+        class_archive(ARCHIVED),
         pytest(short, "4.3", "pytest-4.3", *folders),
         pytest(first, "3.5", "pytest-3.5", *folders),
         pytest(short, "4.3", "pytest-4.3-connect", "tests/python/connect"),
@@ -156,6 +168,16 @@ class Run:
             if missing or not self.one(stage, captured):
                 self.failed.append(stage)
 
+    def together(self, stages: list[Stage], beside: list[Stage]) -> None:
+        """Two lists at once, where there is memory for both; the second says nothing before a stage's end."""
+        if memory() < MEMORY_FOR_BOTH:
+            self.all_of(stages + beside)
+        else:
+            other = threading.Thread(target=self.all_of, args=(beside, True))
+            other.start()
+            self.all_of(stages)
+            other.join()
+
     def one(self, stage: Stage, captured: bool) -> bool:
         """Runs one stage, with its output on the terminal: as it comes, or at the stage's end."""
         print(f"=== {stage.name}", flush=True)
@@ -190,15 +212,8 @@ def main() -> int:
     shutil.rmtree(REPORTS, ignore_errors=True)
     REPORTS.mkdir(parents=True)
     run = Run(every)
-    run.all_of(builds(every))
-    if memory() < MEMORY_FOR_BOTH:
-        run.all_of(jvm(every))
-        run.all_of(python(every))
-    else:
-        beside = threading.Thread(target=run.all_of, args=(python(every), True))
-        beside.start()
-        run.all_of(jvm(every))
-        beside.join()
+    run.together(jars(every), beside=checks())
+    run.together(jvm(every), beside=python(every))
     print(f"\n{test_summary.times(REPORTS)}\n\nall stages: {time.monotonic() - start:.0f} s")
     return summary(run, every)
 

@@ -33,12 +33,12 @@ def location(spark, table):
 def clustered(spark, table):
     """What happened to one table: statuses, whether its rows are the same, what stays behind."""
     before = digest(spark, table)
-    run = spark.sql(f"ZORDER TABLE {table} BY (a, b) WITH (fileCount = 8, force = true)").collect()[0]
+    run = spark.sql(f"ZORDER TABLE {table} BY (a, b) WITH (fileCount = 4, force = true)").collect()[0]
     other = spark.newSession()
     seen = digest(other, table) == before
     spark.sql(f"INSERT INTO {table} SELECT a, b, id + 100000, day FROM {table} WHERE id < 10")
     appended = spark.table(table).count() == before[0] + 10
-    again = spark.sql(f"ZORDER TABLE {table} BY (a, b) WITH (fileCount = 8, force = true)").collect()[0]
+    again = spark.sql(f"ZORDER TABLE {table} BY (a, b) WITH (fileCount = 4, force = true)").collect()[0]
     return {
         "status": run["status"],
         "same": seen,
@@ -108,6 +108,9 @@ def session(key, value):
         plain_builder(FOLDER)
         .config("spark.sql.catalogImplementation", "hive")
         .config(f"spark.hadoop.{key}", value)
+        # many statements on few rows: compiling one takes longer than running it
+        .config("spark.sql.codegen.wholeStage", "false")
+        .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config(
             "spark.driver.extraJavaOptions",
             f"-Dderby.system.home={FOLDER}/derby -Dderby.system.durability=test",

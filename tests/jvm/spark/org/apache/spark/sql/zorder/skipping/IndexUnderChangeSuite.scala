@@ -8,13 +8,13 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.{UncompiledQueries, ZOrderSession}
 import org.apache.spark.sql.zorder.skipping.index.LoadedIndexes
 import sparkzorder.mark.SameOnAllLines
 
 /** Whatever becomes of the files and of the index between two queries, no query misses a row. */
 @SameOnAllLines
-class IndexUnderChangeSuite extends AnyFunSuite with ZOrderSession {
+class IndexUnderChangeSuite extends AnyFunSuite with UncompiledQueries {
 
   private def file(i: Long, from: Long, rows: Long = 100): Path = {
     val dir = Files.createTempDirectory("zorder-file-")

@@ -2,13 +2,15 @@ package org.apache.spark.sql.zorder.table
 
 import java.io.OutputStream
 
-import org.apache.hadoop.fs.{LocalFileSystem, Path, RawLocalFileSystem}
+import org.apache.hadoop.fs.{LocalFileSystem, Path}
 import org.apache.hadoop.fs.permission.FsPermission
+
+import org.apache.spark.sql.zorder.QuickRawFileSystem
 
 /** The local file system, but for what [[Faults]] lets fail. */
 class FaultyFileSystem extends LocalFileSystem(new FaultyRawFileSystem)
 
-class FaultyRawFileSystem extends RawLocalFileSystem {
+class FaultyRawFileSystem extends QuickRawFileSystem {
 
   override def rename(from: Path, to: Path): Boolean = Faults.renames(from, to) && super.rename(from, to)
 

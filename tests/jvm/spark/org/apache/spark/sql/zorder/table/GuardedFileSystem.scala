@@ -6,14 +6,16 @@ import java.nio.file.{Files, Path => JPath}
 
 import scala.collection.JavaConverters._
 
-import org.apache.hadoop.fs.{LocalFileSystem, Path, RawLocalFileSystem}
+import org.apache.hadoop.fs.{LocalFileSystem, Path}
 import org.apache.hadoop.fs.permission.{FsAction, FsPermission}
 import org.apache.hadoop.security.AccessControlException
+
+import org.apache.spark.sql.zorder.QuickRawFileSystem
 
 /** The local file system, but for a directory that nobody may write to: permission bits do not bind root. */
 class GuardedFileSystem extends LocalFileSystem(new GuardedRawFileSystem)
 
-class GuardedRawFileSystem extends RawLocalFileSystem {
+class GuardedRawFileSystem extends QuickRawFileSystem {
   import GuardedFileSystem.check
 
   override def access(path: Path, mode: FsAction): Unit =

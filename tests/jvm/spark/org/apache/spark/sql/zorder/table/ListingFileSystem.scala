@@ -4,10 +4,12 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.collection.JavaConverters._
 
-import org.apache.hadoop.fs.{FileStatus, LocalFileSystem, Path}
+import org.apache.hadoop.fs.{FileStatus, Path}
+
+import org.apache.spark.sql.zorder.QuickFileSystem
 
 /** The local file system, which notes the directories that it lists. */
-class ListingFileSystem extends LocalFileSystem {
+class ListingFileSystem extends QuickFileSystem {
   override def listStatus(path: Path): Array[FileStatus] = {
     ListingFileSystem.noted.add(path.toUri.getPath)
     super.listStatus(path)

@@ -19,6 +19,12 @@ trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: TestSuite =
 
   protected def builder: SparkSession.Builder = ZOrderSession.builder()
 
+  /**
+   * Whether Delta 3 reads all of its log before and after each commit, to compare it with what the commit says, as it
+   * does in its own tests (Delta 4 never does here). For suites of our commits.
+   */
+  protected def comparesCommits: Boolean = true
+
   private var session: SparkSession = _
 
   override protected def spark: SparkSession = session
@@ -31,6 +37,7 @@ trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: TestSuite =
     session = builder.config("spark.sql.extensions", extensions)
       .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
       .config("spark.databricks.delta.snapshotPartitions", "2")
+      .config("spark.databricks.delta.incremental.commit.forceVerifyInTests", comparesCommits.toString)
       .config("spark.sql.sources.parallelPartitionDiscovery.parallelism", "2")
       .getOrCreate()
     SparkSession.setActiveSession(session)

@@ -58,7 +58,9 @@ trait HudiFixture extends RunFixture with BeforeAndAfterAll with BeforeAndAfterE
     "hoodie.markers.delete.parallelism" -> "2",
     "hoodie.insert.shuffle.parallelism" -> "2",
     "hoodie.upsert.shuffle.parallelism" -> "2",
-    "hoodie.delete.shuffle.parallelism" -> "2")
+    "hoodie.delete.shuffle.parallelism" -> "2",
+    // a web server for each write
+    "hoodie.embed.timeline.server" -> "false")
 
   /** Writes rows as Hudi does, and makes the table if there is none. */
   protected def write(df: DataFrame, path: Path, operation: String, more: (String, String)*): Unit =

@@ -99,7 +99,7 @@ class PrintedFiguresSuite extends AnyFunSuite with RunFixture {
   }
 
   test("audit: the statement makes a generated table well, and no figure is below its bound")(
-    (0 until 2).foreach(audited))
+    audited(0))
 
-  test("audit: the statements of many generated tables", LongTest)((2 until 24).foreach(audited))
+  test("audit: the statements of many generated tables", LongTest)((1 until 24).foreach(audited))
 }
