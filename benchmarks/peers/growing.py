@@ -55,7 +55,7 @@ SYSTEMS = {
     "ours, liquid Delta": WAYS,
     "ours, Iceberg": WAYS,
     "ours, Iceberg, writeBudget 8": ("full",),
-    "ours, Iceberg, writeBudget 14": ("full",),
+    "ours, Iceberg, writeBudget 10": ("full",),
     "Delta liquid": WAYS,
     "Delta ZORDER BY": ("full",),
     "Iceberg zorder": ("full",),
