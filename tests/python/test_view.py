@@ -247,6 +247,23 @@ def test_short_rows_keep_their_sentences_and_lose_their_record():
     )
 
 
+def test_what_a_query_opens_is_a_sentence_first():
+    scan = {"scan": 1, "table": "file:/data/sales", "filter": None, "considered": 16, "pruned": 12}
+    scan.update(pruned_further=12, kept=4, pruned_by="range", reason="", files=16, summary="It opens 4.")
+    of_filter = {**scan, "filter": "(a = 17)", "pruned_by": "range (12)", "reason": "Four.", "summary": None}
+    assert as_text(notebook.parts([scan, of_filter])).splitlines() == [
+        "It opens 4.",
+        "",
+        "scan  table             filter    considered  pruned  pruned_further  kept  pruned_by   reason",
+        "----  ----------------  --------  ----------  ------  --------------  ----  ----------  ------",
+        "   1  file:/data/sales  -                 16      12              12     4  range",
+        "   1  file:/data/sales  (a = 17)          16      12              12     4  range (12)  Four.",
+    ]
+    # of a table whose format has left out files itself
+    heads = as_text(notebook.parts([{**scan, "files": 64}])).splitlines()[2]
+    assert heads.split()[-2:] == ["reason", "files"]
+
+
 def test_many_rows_are_cut(spark):
     text = notebook.html(notebook.dicts(spark.range(300)))
     assert text.count("<tr>") == 101 and "first 100 rows" in text

@@ -88,7 +88,9 @@ def parts(result: Rows, most: int = _MOST) -> list[Part]:
         return results.history(rows)
     if {"query", "share", "bound", "alert"} <= names:
         return [audited.asked(rows, most)]
-    if names & {"record", "files_carried_over"}:
+    if {"pruned_further", "summary"} <= names:
+        found = results.explained(rows[:most])
+    elif names & {"record", "files_carried_over"}:
         found = results.brief(rows[:most])
     else:
         found = results.plain(rows[:most])
