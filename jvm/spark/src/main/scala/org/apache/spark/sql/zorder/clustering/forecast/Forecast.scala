@@ -67,7 +67,7 @@ final private[clustering] case class Forecast(
     measured: Option[Readings] = None) {
 
   /** Adds what look-ups read of the blocks that the run has written. */
-  def measuredOn(levels: Levels): Forecast = copy(measured = Some(Forecast.read(estimator, levels)))
+  def measuredOn(levels: Levels): Forecast = copy(measured = Some(Forecast.read(tracked, estimator, levels)))
 
   /** A result row with these figures. */
   def shownIn(report: RunReport): RunReport = report.copy(
@@ -81,7 +81,9 @@ final private[clustering] case class Forecast(
       val shares = column(c, level)
       shares.copy(bound = standing(level).flatMap(part => shares.bound.map(_ * part)))
     }
-    ColumnReport(tracked.all(c).sql, at(_.files), at(_.rowGroups), at(_.pages))
+    // nothing is said of blocks that will have no bounds of the column
+    def within(level: ReadShares => Double): Shares = if (tracked.ofWholeFiles(c)) Shares() else at(level)
+    ColumnReport(tracked.all(c).sql, at(_.files), within(_.rowGroups), within(_.pages))
   }
 
   def others: Seq[OtherReport] = tracked.watchedPlaces.map { c =>
@@ -161,8 +163,8 @@ final private[clustering] case class Forecast(
 }
 
 private[clustering] object Forecast {
-  def read(estimator: ReadEstimator, levels: Levels): Readings =
-    Readings(estimator.columns(levels), estimator.queries(levels))
+  def read(tracked: TrackedColumns, estimator: ReadEstimator, levels: Levels): Readings =
+    Readings(tracked.read(estimator.columns(levels)), estimator.queries(levels))
 }
 
 /**
@@ -185,13 +187,14 @@ final private[clustering] class RewriteForecaster(
     val pages = PageIndex.ofSome(session, plan.files, tracked.statColumns)
     val groups = log.fold(IndexedSeq.empty[QueryGroup])(_(sample).shapes)
     val estimator = new ReadEstimator(values, groups.map(_.queries))
-    val now = Forecast.read(estimator, levels(input.footersOf(plan), pages))
+    val now = Forecast.read(tracked, estimator, levels(input.footersOf(plan), pages))
     val parts = ahead
     val whole = parts.reduce(_ ++ _)
     // shows where the values of a clustering expression will be, though no query can use it
     val placed =
       whole.masked(tracked.stored.indices.map(c => tracked.stored(c).isEmpty || tracked.bounded(c)))
-    val expected = Readings(estimator.columns(placed), estimator.queries(whole.masked(tracked.bounded)))
+    val queried = whole.masked(tracked.bounded).maskedInFiles(tracked.ofWholeFiles.map(!_))
+    val expected = Readings(tracked.read(estimator.columns(placed)), estimator.queries(queried))
     val worse = tracked.watchedPlaces.filter(c =>
       OtherReport("", Shares(Some(now.columns(c).files), Some(expected.columns(c).files)), None).getsWorse)
     Forecast(
@@ -231,8 +234,8 @@ final private[clustering] class RewriteForecaster(
         blocks)
     })
     Readings(
-      least.columns(clustering, Some(clustering.map(expected.columns(_)))) ++
-        tracked.watchedPlaces.map(c => least.columns(clustering :+ c, None).last),
+      tracked.read(least.columns(clustering, Some(clustering.map(expected.columns(_)))) ++
+        tracked.watchedPlaces.map(c => least.columns(clustering :+ c, None).last)),
       groups.zip(expected.queries).map { case (g, read) =>
         least.queries(g.queries, Some(read))
       }.toIndexedSeq)
@@ -360,9 +363,9 @@ final private[clustering] class IncrementForecaster(
       tracked,
       estimator,
       IndexedSeq.empty,
-      Forecast.read(estimator, now),
-      Forecast.read(estimator, ahead),
-      Readings(bound(sample, reading), IndexedSeq.empty),
+      Forecast.read(tracked, estimator, now),
+      Forecast.read(tracked, estimator, ahead),
+      Readings(tracked.read(bound(sample, reading)), IndexedSeq.empty),
       Map.empty,
       Nil)
   }
