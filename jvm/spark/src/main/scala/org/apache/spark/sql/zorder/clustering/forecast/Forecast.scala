@@ -145,17 +145,14 @@ final private[clustering] case class Forecast(
             else "")
   }
 
-  /** What the reason of a run adds if columns get worse. */
+  /**
+   * What the reason of a run adds if columns get worse: clustering columns first, of which some may rise though the mean
+   * falls, for example one that the files were sorted by.
+   */
   def warning: String = {
-    val worse = others.filter(_.getsWorse)
-    rises + (if (worse.isEmpty) "" else s" GETS WORSE: look-ups by ${worse.map(_.text).mkString("; by ")}.")
-  }
-
-  /** The mean may fall though a single column rises, for example one that the files were sorted by. */
-  private def rises: String = {
-    val more = columns.filter(_.files.rises)
-    if (more.isEmpty) ""
-    else s" READS RISE: look-ups by ${more.map(c => s"${c.name} ${c.files.sentence}").mkString("; by ")}."
+    val worse = columns.filter(_.files.rises).map(c => s"${c.name} ${c.files.sentence}") ++
+      others.filter(_.getsWorse).map(_.text)
+    if (worse.isEmpty) "" else s" ${OtherReport.Worse}: look-ups by ${worse.mkString("; by ")}."
   }
 
   private def change(level: ReadShares => Double): String =
