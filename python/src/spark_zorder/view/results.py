@@ -205,11 +205,12 @@ def plain(rows: Sequence[Fields]) -> list[Part]:
     flats = [flat(row) for row in rows]
     if not flats:
         return [Said("", "No rows.")]
-    heads = list(flats[0])
+    # rows with maps need not have the same keys
+    heads = list(dict.fromkeys(head for f in flats for head in f))
     numeric = [
-        i for i, h in enumerate(heads) if all(isinstance(f[h], (int, float, type(None))) for f in flats)
+        i for i, h in enumerate(heads) if all(isinstance(f.get(h), (int, float, type(None))) for f in flats)
     ]
-    return [Table("", heads, [[_cell(f[h]) for h in heads] for f in flats], numeric)]
+    return [Table("", heads, [[_cell(f.get(h)) for h in heads] for f in flats], numeric)]
 
 
 def _cell(value: Any) -> str:
