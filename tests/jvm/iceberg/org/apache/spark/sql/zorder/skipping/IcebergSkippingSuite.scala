@@ -201,7 +201,8 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
       assert(counts(own) === Seq(8, 1, 1))
       assert(own.getAs[String]("summary").endsWith(": Iceberg leaves 1 of them."))
       val whole = explain("SELECT * FROM <t>")
-      assert(whole.getAs[String]("summary") === s"The query opens 8 of 8 files of ${whole.getAs[String]("table")}.")
+      assert(whole.getAs[String](
+        "summary") === s"The query opens 8 of 8 files of ${whole.getAs[String]("table")}.")
     }
   }
 

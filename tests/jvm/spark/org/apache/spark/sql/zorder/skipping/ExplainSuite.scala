@@ -58,11 +58,14 @@ class ExplainSuite extends AnyFunSuite with SkippedScans with SharedTables {
   test("a sentence says how many files of the table the query opens") {
     val whole = fourFilters.head
     assert(whole.getAs[Long]("files") === 10)
-    assert(whole.getAs[String]("summary") === s"The query opens 1 of 10 files of ${whole.getAs[String]("table")}.")
+    assert(
+      whole.getAs[String]("summary") === s"The query opens 1 of 10 files of ${whole.getAs[String]("table")}.")
     assert(fourFilters.tail.forall(_.getAs[String]("summary") == null))
     withTempDir { dir =>
       val path = dir.resolve("t")
-      spark.range(0, 100, 1, 2).selectExpr("id", "id % 4 part").write.partitionBy("part").parquet(path.toString)
+      spark.range(0, 100, 1, 2).selectExpr(
+        "id",
+        "id % 4 part").write.partitionBy("part").parquet(path.toString)
       index(path)
       val query = s"SELECT * FROM parquet.`$path` WHERE part = 1 AND id < 20"
       val some = explain(query).head
@@ -76,7 +79,8 @@ class ExplainSuite extends AnyFunSuite with SkippedScans with SharedTables {
     }
   }
 
-  test("that a column is not NULL is told only where no other filter names it, or where it leaves out files") {
+  test(
+    "that a column is not NULL is told only where no other filter names it, or where it leaves out files") {
     def filters(query: String): Seq[String] =
       explain(query).map(_.getAs[String]("filter")).filter(f => f != null && f.contains("IS NOT NULL"))
     assert(filters(s"SELECT * FROM parquet.`$table` WHERE id < 3000 AND n = 2500") === Nil)

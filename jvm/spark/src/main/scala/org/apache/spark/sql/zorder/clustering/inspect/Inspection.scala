@@ -18,7 +18,13 @@ import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.{PinnedSession, RunStatistics}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{FileFooter, InputProperties, StatColumn, StoredAs, UnreadableColumnHints}
+import org.apache.spark.sql.zorder.stats.{
+  FileFooter,
+  InputProperties,
+  StatColumn,
+  StoredAs,
+  UnreadableColumnHints
+}
 import org.apache.spark.sql.zorder.stats.schema.{FileSpelling, SchemaUnion, TruncatedTimestamps}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
@@ -161,7 +167,9 @@ object Inspection {
 
   /** The clustering columns that files store as INT96. */
   private def int96(statistics: RunStatistics, inputProperties: InputProperties): Seq[String] =
-    statistics.columns.take(statistics.clustering).filter(isInt96(_, inputProperties)).map(_.path.mkString("."))
+    statistics.columns.take(statistics.clustering).filter(isInt96(
+      _,
+      inputProperties)).map(_.path.mkString("."))
 
   private def isInt96(column: StatColumn, inputProperties: InputProperties): Boolean = column.stored match {
     case StoredAs.Named(path) => inputProperties.int96.contains(path.mkString("."))

@@ -164,12 +164,12 @@ final private case class ExplainedScan(
     val kept = before - pruned
     files match {
       case None =>
-        s"$who opens $kept of the ${FilterReport.count(before)} of $table that ${format.getOrElse("Spark")} has planned."
+        val planner = format.getOrElse("Spark")
+        s"$who opens $kept of the ${FilterReport.count(before)} of $table that $planner has planned."
       case Some(all) =>
-        val left =
-          if (before == all) ""
-          else s": ${format.getOrElse("partition pruning")} leaves $before of them" +
-            (if (pruned == 0) "" else s", spark-zorder $kept")
+        val planner = format.getOrElse("partition pruning")
+        val ours = if (pruned == 0) "" else s", spark-zorder $kept"
+        val left = if (before == all) "" else s": $planner leaves $before of them$ours"
         s"$who opens $kept of ${FilterReport.count(all)} of $table$left."
     }
   }

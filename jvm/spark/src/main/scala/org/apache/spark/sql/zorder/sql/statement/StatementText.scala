@@ -42,7 +42,8 @@ final private[statement] class StatementText(
 
   /** The options of a table in Spark are called OPTIONS. Refuses them where these tokens begin. */
   private def refuseOptions(from: Seq[Token]): Unit =
-    if (from.headOption.exists(_.is("OPTIONS")) && from.lift(1).exists(_.isSymbol("(")) && usage.contains("WITH ("))
+    if (from.headOption.exists(_.is("OPTIONS")) && from.lift(1).exists(_.isSymbol("(")) && usage.contains(
+        "WITH ("))
       fail(from.head.start, s"options stand after WITH: write WITH ${shorten(slice(bracketed(from.tail)))}")
 
   /** The tokens of the bracket that opens here. */
