@@ -6,7 +6,8 @@ import json
 
 import pytest
 from spark_zorder import __main__ as cli
-from spark_zorder import _errors, _text
+from spark_zorder import _early, _errors, _sql, _text
+from support import TOP
 
 pytestmark = pytest.mark.same_on_all_lines
 
@@ -93,6 +94,76 @@ class Made:
 
 def test_a_path_that_is_not_there(main, tmp_path):
     assert main(["optimize", str(tmp_path / "none"), "--by", "a"]) == 1
+
+
+@pytest.fixture
+def unstarted(monkeypatch):
+    """The shell, where no session may start and nothing points to a cluster."""
+
+    def start(_):
+        raise AssertionError("a session was started")
+
+    for name in _early._CLUSTERS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(cli, "_session", start)
+    monkeypatch.setattr(_early, "_has_settings", lambda: False)
+    return cli.main
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["optimize", "t", "--by", "a", "--option", "filecuont=8"], 2, "Did you mean fileCount?"),
+        (["optimize", "t", "--option", "x=8"], 2, "There is no option x. The options are targetFileSize"),
+        (["maintain", "--tables", "x", "--option", "nope=1"], 2, "There is no option nope."),
+        (["optimize", "t", "--curve", "hilbrt"], 2, "There is no curve hilbrt. Did you mean hilbert?"),
+        (["vacuum", "t", "--retain-hours", "-1"], 2, "--retain-hours takes a number of hours, 0 or more."),
+        (
+            ["maintain", "--tables", "/no/such/file"],
+            2,
+            "There is no file /no/such/file with names",
+        ),
+        (["maintain", "--tables", "/"], 2, "/ cannot be read: "),
+        (["optimize", "/no/such/table", "--by", "a"], 1, "There is nothing at /no/such/table."),
+        (["history", "file:///no/such/table"], 1, "There is nothing at file:///no/such/table."),
+        (["audit", "/no/such/table", "--where", "a = 1"], 1, "There is nothing at /no/such/table."),
+        (["index", "./no-such-table"], 1, "There is nothing at ./no-such-table."),
+    ],
+)
+def test_what_is_wrong_without_a_session_is_said_before_one_starts(unstarted, capsys, words, code, said):
+    assert unstarted(words) == code
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["--option", "FILECOUNT=8"],
+        ["--curve", "Hilbert"],
+        ["--master", "yarn"],
+        ["--conf", "spark.hadoop.fs.defaultFS=hdfs://x/"],
+    ],
+)
+def test_what_needs_a_session_is_left_to_it(unstarted, tmp_path, more, capsys):
+    path = "/no/such/table" if more[0] in ("--master", "--conf") else str(tmp_path)
+    assert unstarted(["optimize", path, "--by", "a", *more]) == 1
+    assert "a session was started" in capsys.readouterr().err
+
+
+def test_a_table_that_a_dead_run_has_left_aside_needs_a_session(unstarted, tmp_path, monkeypatch, capsys):
+    (tmp_path / ".t.zorder-1.json").write_text("{}")
+    assert unstarted(["rollback", f"{tmp_path}/t"]) == 1
+    assert "a session was started" in capsys.readouterr().err
+    # another file system, and a machine that is set up for a cluster
+    assert unstarted(["rollback", "s3a://bucket/t"]) == 1
+    monkeypatch.setenv("HADOOP_CONF_DIR", "/etc/hadoop")
+    assert unstarted(["rollback", f"{tmp_path}/other"]) == 1
+    assert capsys.readouterr().err.count("a session was started") == 2
+
+
+def test_the_options_are_those_of_the_jvm():
+    names = (TOP / "tests" / "state" / "names.txt").read_text().split("# options\n")[1].split("\n\n")[0]
+    assert tuple(line.split()[0] for line in names.splitlines()) == _sql.OPTIONS
 
 
 @pytest.mark.parametrize(

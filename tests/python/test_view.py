@@ -12,6 +12,7 @@ from frames import OPTIONS, check_frames
 from spark_zorder import ZOrderTable
 from spark_zorder.view import notebook, results, units
 from spark_zorder.view.parts import Said, Statement, Table, as_html, as_text
+from support import SHARED
 
 
 @pytest.mark.parametrize(
@@ -245,6 +246,48 @@ def test_short_rows_keep_their_sentences_and_lose_their_record():
     assert as_text(notebook.parts([{**kept, "reason": "Kept until then."}])).splitlines()[-1] == (
         "KEPT: /t. Kept until then."
     )
+
+
+def test_what_a_query_opens_is_a_sentence_first():
+    scan = {"scan": 1, "table": "file:/data/sales", "filter": None, "considered": 16, "pruned": 12}
+    scan.update(pruned_further=12, kept=4, pruned_by="range", reason="", files=16, summary="It opens 4.")
+    of_filter = {**scan, "filter": "(a = 17)", "pruned_by": "range (12)", "reason": "Four.", "summary": None}
+    assert as_text(notebook.parts([scan, of_filter])).splitlines() == [
+        "It opens 4.",
+        "",
+        "scan  table             filter    considered  pruned  pruned_further  kept  pruned_by   reason",
+        "----  ----------------  --------  ----------  ------  --------------  ----  ----------  ------",
+        "   1  file:/data/sales  -                 16      12              12     4  range",
+        "   1  file:/data/sales  (a = 17)          16      12              12     4  range (12)  Four.",
+    ]
+    # of a table whose format has left out files itself
+    heads = as_text(notebook.parts([{**scan, "files": 64}])).splitlines()[2]
+    assert heads.split()[-2:] == ["reason", "files"]
+
+
+def test_every_result_is_known_by_its_columns():
+    found = []
+    for section in (SHARED.parent / "state" / "names.txt").read_text().split("\n\n"):
+        title, *lines = section.strip().splitlines()
+        if title == "# scalar functions":
+            break
+        columns = [line.split()[0] for line in lines]
+        assert notebook.is_ours(columns), title
+        found.append(title)
+    assert len(found) > 20
+    assert not notebook.is_ours(["version", "timestamp", "operation", "operationParameters"])
+
+
+def test_what_is_not_ours_is_shown_as_spark_shows_it(spark, capsys):
+    # as Delta's DESCRIBE HISTORY: maps whose keys differ from row to row
+    rows = "VALUES (1, 'WRITE', map('mode', 'Append')), (0, 'OPTIMIZE', map('zOrderBy', '[a]', 'x', 'y'))"
+    df = spark.sql(f"SELECT * FROM {rows} AS t(version, operation, operationParameters)")
+    df.show()
+    expected = capsys.readouterr().out
+    spark_zorder.show(df)
+    assert capsys.readouterr().out == expected and "OPTIMIZE" in expected
+    spark_zorder.show(df.collect())
+    assert "operationParameters.mode" in capsys.readouterr().out
 
 
 def test_many_rows_are_cut(spark):

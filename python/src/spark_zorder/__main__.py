@@ -25,7 +25,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any, Callable
 
-from . import _machine, _sql, _text
+from . import _early, _machine, _sql, _text
 from ._errors import SetupError, UsageError, is_conflict, sentence
 from ._version import __version__
 from .audit import shell
@@ -49,6 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     command: _Command = arguments.command
     try:
+        _early.check(arguments)
         return command(arguments)
     except KeyboardInterrupt:
         print("Interrupted: the table is as it was, or as last committed.", file=sys.stderr)
@@ -205,9 +206,8 @@ def _maintain(arguments: argparse.Namespace) -> int:
     try:
         tables = many.tables_in(arguments.tables)
         limit = many.seconds(arguments.max_duration) if arguments.max_duration else None
-    except (OSError, ValueError) as error:
-        print(error, file=sys.stderr)
-        return USAGE
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
     def report(row: dict[str, Any]) -> None:
         line = json.dumps(row) if arguments.json else f"{row['status']:<13} {row['table']}: {row['reason']}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
 
-from ._errors import is_conflict, needs_consent, sentence
+from ._errors import UsageError, is_conflict, needs_consent, sentence
 from ._table import OptimizeBuilder, ZOrderTable
 from .view.units import size, things
 
@@ -54,9 +54,17 @@ class Outcome:
 def tables_in(path: str) -> list[str]:
     """The tables of a file: a name or a path with a slash on each line.
 
-    ``#`` begins a comment at the start of a line or after a space.
+    ``#`` begins a comment at the start of a line or after a space. Raises UsageError if it cannot be read.
     """
-    lines = (_COMMENT.sub("", line).strip() for line in Path(path).read_text(encoding="utf-8").splitlines())
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UsageError(f"There is no file {path} with names of tables.") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is no text in UTF-8: write a name or path on each line.") from None
+    lines = (_COMMENT.sub("", line).strip() for line in text.splitlines())
     return [line for line in lines if line]
 
 

@@ -17,7 +17,7 @@ def explain_skipping(df: DataFrame) -> DataFrame:
 
     The result has one row for each scan, with ``filter`` NULL, and one for each of its filters. Columns:
     ``scan``, ``table``, ``filter``, ``considered``, ``pruned``, ``pruned_further``, ``kept``, ``pruned_by``,
-    ``reason``.
+    ``reason``, ``files``, and in the row of a scan ``summary``, a sentence.
     """
     return shown(explained(df, None))
 

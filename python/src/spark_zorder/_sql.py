@@ -15,6 +15,30 @@ Value = Union[str, int, float, bool]
 
 # the JVM decides which curves exist; a test compares this list with the JVM's
 CURVES = ("auto", "zorder", "hilbert", "lexical", "tree")
+# the options of a run; tests/state/names.txt has those of the JVM
+OPTIONS = (
+    "targetFileSize",
+    "fileCount",
+    "rowGroupSize",
+    "codec",
+    "pageRowLimit",
+    "timestampType",
+    "verify",
+    "minGain",
+    "force",
+    "skipIfRunning",
+    "overlap",
+    "writeBudget",
+    "deletedShare",
+    "worstFiles",
+    "maxInputBytes",
+    "maxDuration",
+    "maxBytesInFlight",
+    "queryLog",
+    "bloom",
+    "location",
+    "retention",
+)
 
 
 def literal(text: str) -> str:

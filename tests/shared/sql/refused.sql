@@ -44,3 +44,12 @@ ZORDER LOG PAUSE
 
 -- expected ZORDER LOG START ['path'] [KEEP LITERALS | DROP LITERALS] or ZORDER LOG STOP
 ZORDER LOG START KEEP
+
+-- columns stand after BY: write BY (a, b)
+ZORDER TABLE t (a, b)
+
+-- 'a' is a text, and BY takes columns: write a
+ZORDER TABLE t BY ('a', b)
+
+-- write WITH (fileCount = 8)
+ZORDER TABLE t BY (a) OPTIONS (fileCount = 8)

@@ -8,8 +8,9 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .. import _machine, _sql, _text
+from .. import _machine, _sql
 from .._errors import NO_PYSPARK, AuditError, UsageError
+from ..view import notebook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -104,7 +105,7 @@ def _where(arguments: argparse.Namespace, spark: SparkSession) -> int:
     explained = with_spark.explained(spark, arguments.table, arguments.where)
     if any(row["filter"] is not None for row in explained):
         pages, note = _pages(spark, arguments)
-        _print(arguments, [*explained, *pages], f"{_text.grid(explained)}\n\n{note}")
+        _print(arguments, [*explained, *pages], f"{notebook.text(explained)}\n\n{note}")
         return DONE
     levels = with_spark.would_open(spark, arguments.table, arguments.where)
     lines = [opened.text(levels)]

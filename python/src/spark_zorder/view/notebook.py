@@ -13,6 +13,8 @@ from .parts import Part, Said, as_html, as_text
 from .readings import dicts, read
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyspark.sql import DataFrame
 
     from .readings import Rows
@@ -59,9 +61,41 @@ def show(result: Rows) -> None:
     """Prints a result of spark-zorder as text that can be read: verdict or status, then tables.
 
     ``result`` is what ``executeZOrderBy``, ``advise``, ``audit``, ``history`` and others returned, or rows of
-    it. Unlike ``DataFrame.show``, nested fields have lines of their own.
+    it. Unlike ``DataFrame.show``, nested fields have lines of their own. A DataFrame that is no result of
+    spark-zorder is shown as Spark shows it.
     """
-    print(text(result))
+    frame: Any = result
+    if hasattr(frame, "collect") and not is_ours(frame.columns):
+        frame.show()
+    else:
+        print(text(result))
+
+
+def is_ours(columns: Sequence[str]) -> bool:
+    """Whether a result of spark-zorder has these columns."""
+    return any(known <= set(columns) for known in _KNOWN_BY)
+
+
+# columns by which results are known; those of all results are in tests/state/names.txt
+_KNOWN_BY = [
+    set(names.split())
+    for names in (
+        "status metrics alternatives",
+        "record bound",
+        "rank verdict share_expected",
+        "verdict levels",
+        "run operation report statement",
+        "query share bound alert",
+        "considered pruned",
+        "path status",
+        "status queries left_out",
+        "column with_ranges only_nulls",
+        "row_group ranges",
+        "level read_count share",
+        "query weight boxes",
+        "clusteringColumns lastRun numFiles",
+    )
+]
 
 
 def text(result: Rows, most: int = _MOST) -> str:
@@ -88,7 +122,9 @@ def parts(result: Rows, most: int = _MOST) -> list[Part]:
         return results.history(rows)
     if {"query", "share", "bound", "alert"} <= names:
         return [audited.asked(rows, most)]
-    if names & {"record", "files_carried_over"}:
+    if {"pruned_further", "summary"} <= names:
+        found = results.explained(rows[:most])
+    elif names & {"record", "files_carried_over"}:
         found = results.brief(rows[:most])
     else:
         found = results.plain(rows[:most])

@@ -187,6 +187,15 @@ def brief(rows: Sequence[Fields]) -> list[Part]:
     return found
 
 
+def explained(rows: Sequence[Fields]) -> list[Part]:
+    """A sentence for each scan of a query, then a table of what its filters leave out."""
+    found: list[Part] = [Said("", str(row["summary"])) for row in rows if row["summary"]]
+    # the number of all files is a column only where it says more than that of the considered ones
+    told = all(row["files"] in (None, row["considered"]) for row in rows)
+    left = ("summary", "files") if told else ("summary",)
+    return found + plain([{name: row[name] for name in row if name not in left} for row in rows])
+
+
 _SENTENCES = ("reason", "statement")
 _SHARES = ("now", "before", "forecast", "measured", "bound")
 
@@ -196,11 +205,12 @@ def plain(rows: Sequence[Fields]) -> list[Part]:
     flats = [flat(row) for row in rows]
     if not flats:
         return [Said("", "No rows.")]
-    heads = list(flats[0])
+    # rows with maps need not have the same keys
+    heads = list(dict.fromkeys(head for f in flats for head in f))
     numeric = [
-        i for i, h in enumerate(heads) if all(isinstance(f[h], (int, float, type(None))) for f in flats)
+        i for i, h in enumerate(heads) if all(isinstance(f.get(h), (int, float, type(None))) for f in flats)
     ]
-    return [Table("", heads, [[_cell(f[h]) for h in heads] for f in flats], numeric)]
+    return [Table("", heads, [[_cell(f.get(h)) for h in heads] for f in flats], numeric)]
 
 
 def _cell(value: Any) -> str:

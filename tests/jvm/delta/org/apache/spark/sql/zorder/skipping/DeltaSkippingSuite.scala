@@ -479,15 +479,21 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
         assert(list.head.getAs[Long]("considered") === 4 && list.head.getAs[Long]("kept") === 2)
         assert(list.head.getAs[String]("reason") === "the format itself leaves out 6 files")
         assert(list.tail.map(_.getAs[Long]("pruned")) === Seq(2))
+        assert(list.map(_.getAs[Long]("files")) === Seq(10, 10))
+        assert(list.head.getAs[String]("summary").startsWith("The query opens 2 of 10 files of "))
+        assert(list.head.getAs[String]("summary").endsWith(
+          ": Delta leaves 4 of them, spark-zorder 2."))
         val both = explain(path, "SELECT * FROM <t> WHERE id IN (3, 333, 340) AND id > 2")
         assert(both.head.getAs[Long]("considered") === 4 && both.head.getAs[Long]("kept") === 2)
         assert(both.tail.map(_.getAs[String]("reason")).contains("left to the format's own skipping"))
         val own = explain(path, "SELECT * FROM <t> WHERE id = 3")
         assert(own.length === 1 && own.head.getAs[Long]("considered") === 1)
         assert(own.head.getAs[String]("reason").startsWith("no filter that leaves out files beyond"))
+        assert(own.head.getAs[String]("summary").endsWith(": Delta leaves 1 of them."))
         withoutSkipping {
           val off = explain(path, "SELECT * FROM <t> WHERE id IN (3, 333, 340)")
           assert(off.map(_.getAs[String]("reason")) === Seq("spark.zorder.skipping.enabled is false"))
+          assert(off.head.getAs[Long]("files") === 10 && off.head.getAs[Long]("kept") === 4)
         }
         val others = Seq(
           "SELECT * FROM <t> WHERE upper(s) = 'K000003' AND id IN (3, 907)",

@@ -10,7 +10,7 @@ import org.apache.iceberg.types.{Conversions, Types}
 import org.scalatest.TestSuite
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.zorder.skipping.scan.{NarrowedCounts, ScansOfFormats}
@@ -182,9 +182,28 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
   test("EXPLAIN learns what has become of a scan") {
     def counts(query: String) = scans(on(t, query)).flatMap(s => ScansOfFormats.explained(s.scan))
     assert(counts("SELECT * FROM <t> ORDER BY id LIMIT 5") ===
-      Seq(NarrowedCounts(8, 1, Seq("zorder_top_rows(id ASC NULLS FIRST, 5)"))))
-    assert(counts("SELECT * FROM <t> WHERE b = 1") === Seq(NarrowedCounts(8, 8, Nil)))
+      Seq(NarrowedCounts(8, 1, Seq("zorder_top_rows(id ASC NULLS FIRST, 5)"), Some(8))))
+    assert(counts("SELECT * FROM <t> WHERE b = 1") === Seq(NarrowedCounts(8, 8, Nil, Some(8))))
     assert(counts("SELECT * FROM <t>.files") === Nil)
+  }
+
+  test("EXPLAIN counts all files of the snapshot, those that Iceberg leaves, and those that we leave") {
+    def explain(query: String): Row = on(t, s"ZORDER EXPLAIN $query").head()
+    def counts(row: Row): Seq[Long] = Seq("files", "considered", "kept").map(row.getAs[Long](_))
+    quick {
+      val some = s"SELECT id FROM <t> WHERE id IN (${listed(2000, 150)}, ${listed(5000, 150)}) AND id > 3000"
+      val both = explain(some)
+      assert(counts(both) === Seq(8, 5, 1))
+      assert(both.getAs[String]("summary") ===
+        s"The query opens 1 of 8 files of ${both.getAs[String]("table")}: Iceberg leaves 5 of them, spark-zorder 1.")
+      assert(both.getAs[String]("reason").startsWith("the format itself leaves out 3 files; left out by: "))
+      val own = explain("SELECT * FROM <t> WHERE id = 3")
+      assert(counts(own) === Seq(8, 1, 1))
+      assert(own.getAs[String]("summary").endsWith(": Iceberg leaves 1 of them."))
+      val whole = explain("SELECT * FROM <t>")
+      assert(whole.getAs[String](
+        "summary") === s"The query opens 8 of 8 files of ${whole.getAs[String]("table")}.")
+    }
   }
 
   for (version <- 2 to 3)

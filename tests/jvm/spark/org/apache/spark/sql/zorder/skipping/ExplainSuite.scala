@@ -55,6 +55,47 @@ class ExplainSuite extends AnyFunSuite with SkippedScans with SharedTables {
     assert(whole.getAs[String]("reason") === "")
   }
 
+  test("a sentence says how many files of the table the query opens") {
+    val whole = fourFilters.head
+    assert(whole.getAs[Long]("files") === 10)
+    assert(
+      whole.getAs[String]("summary") === s"The query opens 1 of 10 files of ${whole.getAs[String]("table")}.")
+    assert(fourFilters.tail.forall(_.getAs[String]("summary") == null))
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      spark.range(0, 100, 1, 2).selectExpr(
+        "id",
+        "id % 4 part").write.partitionBy("part").parquet(path.toString)
+      index(path)
+      val query = s"SELECT * FROM parquet.`$path` WHERE part = 1 AND id < 20"
+      val some = explain(query).head
+      assert(some.getAs[Long]("files") === 8 && some.getAs[Long]("considered") === 2)
+      assert(some.getAs[String]("summary").endsWith(
+        "/t: partition pruning leaves 2 of them, spark-zorder 1."))
+      val two = wholes(explain(s"$query UNION ALL SELECT * FROM parquet.`$path`"))
+      assert(two.map(_.getAs[String]("summary").takeWhile(_ != ',').take(26)) === Seq(
+        "Scan 1 opens 1 of 8 files ",
+        "Scan 2 opens 8 of 8 files "))
+    }
+  }
+
+  test(
+    "that a column is not NULL is told only where no other filter names it, or where it leaves out files") {
+    def filters(query: String): Seq[String] =
+      explain(query).map(_.getAs[String]("filter")).filter(f => f != null && f.contains("IS NOT NULL"))
+    assert(filters(s"SELECT * FROM parquet.`$table` WHERE id < 3000 AND n = 2500") === Nil)
+    assert(filters(s"SELECT * FROM parquet.`$table` WHERE id < 3000 AND n IS NOT NULL") ===
+      Seq("(n IS NOT NULL)"))
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      spark.range(0, 4000, 1, 4).selectExpr("id", "if(id < 1000, null, id) n").write.parquet(path.toString)
+      index(path)
+      val rows = explain(s"SELECT * FROM parquet.`$path` WHERE n < 2000")
+      assert(rows.tail.map(_.getAs[Long]("pruned_further")) === Seq(1, 2))
+      assert(line(rows, "(n IS NOT NULL)").getAs[Long]("kept") === 3)
+    }
+  }
+
   test("each filter has the files that it prunes alone and beyond those before it, and by what") {
     val id = line(fourFilters, "(id < 3000L)")
     assert((id.getAs[Long]("pruned"), id.getAs[String]("pruned_by")) === ((7L, "range (7)")))
@@ -67,7 +108,8 @@ class ExplainSuite extends AnyFunSuite with SkippedScans with SharedTables {
     assert(reason(fourFilters, "(id < 3000L)") === "the ranges of 3 files meet it")
     assert(reason(fourFilters, "(upper(s) = 'K002500')") === "function does not keep order: upper(s)")
     assert(reason(fourFilters, "(s > 'k')") === "column is not in the index: s")
-    assert(reason(fourFilters, "(id IS NOT NULL)") === "the range of every file meets it")
+    assert(reason(explain(s"SELECT * FROM parquet.`$table` WHERE n > -5"), "(n > -5L)") ===
+      "the range of every file meets it")
   }
 
   test("what is kept is what a scan opens, whatever the filter") {
@@ -165,6 +207,9 @@ class ExplainSuite extends AnyFunSuite with SkippedScans with SharedTables {
         val parts = explain("SELECT * FROM explained WHERE part = 1 AND id = 3")
         assert(parts.head.getAs[Long]("considered") === 2)
         assert(parts.head.getAs[String]("table") === "spark_catalog.default.explained")
+        assert(parts.head.isNullAt(parts.head.fieldIndex("files")))
+        assert(parts.head.getAs[String]("summary") ===
+          "The query opens 1 of the 2 files of spark_catalog.default.explained that Spark has planned.")
       }
     }
   }

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.delta
 import io.delta.tables.DeltaTable
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.stats.Footers
@@ -91,7 +92,15 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
       val path = dir.resolve("t")
       numbers(8000).selectExpr("id", "timestamp_micros(b * 1000003) at").repartition(6)
         .write.format("delta").save(path.toString)
+      def shares(row: Row, c: Int, level: String): Row =
+        row.getAs[scala.collection.Seq[Row]]("columns")(c).getAs[Row](level)
+      val dry = zorder(path, "BY (id, at) WITH (fileCount = 8) DRY RUN")
       val row = done(keeps(path)(zorder(path, "BY (id, at) WITH (fileCount = 8)")))
+      for (of <- Seq(dry, row)) {
+        for (level <- Seq("row_groups", "pages"))
+          assert(shares(of, 1, level).toSeq === Seq(null, null, null, null), "nothing is known of them")
+        assert(share(of, 0, "pages", "forecast") < 0.9 && share(of, 1, "files", "forecast") < 0.6)
+      }
       assert(share(row, 1, "files", "now") > 0.9)
       val measured = share(row, 1, "files", "measured")
       assert(measured < 0.6 && math.abs(share(row, 1, "files", "forecast") / measured - 1) < 0.1)

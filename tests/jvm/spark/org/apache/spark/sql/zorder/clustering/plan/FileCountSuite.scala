@@ -54,7 +54,7 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
       numbers(8000).repartition(12).write.parquet(path.toString)
       val row = done(zorder(path, s"BY (a, b) WITH (force = true, $pages)"))
       assert(files(row) === 1 && !reason(row).contains("fileCount or targetFileSize"), reason(row))
-      assert(!reason(row).contains("READS RISE"), reason(row))
+      assert(!reason(row).contains("GETS WORSE"), reason(row))
     }
   }
 
@@ -74,7 +74,7 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
       assert(mean(row, "measured") < 1.15 * mean(row, "now"), row)
       assert(reason(row).contains(s"it becomes ${metric[Long](row, "targetFiles")}"), reason(row))
       val four = done(zorder(path, s"FULL BY (a, b) WITH (fileCount = 4, force = true, $pages)"))
-      assert(files(four) === 4 && reason(four).contains("READS RISE: look-ups by a read "), reason(four))
+      assert(files(four) === 4 && reason(four).contains("GETS WORSE: look-ups by a read "), reason(four))
       assert(!reason(four).contains("By its size"))
     }
   }
@@ -85,12 +85,12 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
       val two = done(zorder(path, s"BY (a, b) WITH (force = true, $pages)"))
       assert(files(two) >= 4 && files(two) < 16, reason(two))
       assert(mean(two, "measured") < 1.15 * mean(two, "now"))
-      assert(reason(two).contains("READS RISE: look-ups by a read "), reason(two))
+      assert(reason(two).contains("GETS WORSE: look-ups by a read "), reason(two))
     }
     table { path =>
       numbers(20000).repartitionByRange(16, col("a")).write.parquet(path.toString)
       val one = done(zorder(path, s"BY (a) WITH (force = true, $pages)"))
-      assert(files(one) >= 15 && !reason(one).contains("READS RISE"), reason(one))
+      assert(files(one) >= 15 && !reason(one).contains("GETS WORSE"), reason(one))
     }
   }
 }

@@ -130,6 +130,9 @@ trait ClusterTable {
   /** Whether the format keeps bounds of columns beside its files, and so of those that have none in a file. */
   def boundsBesideFiles: Boolean = false
 
+  /** Whether its writer can write timestamps as INT96. */
+  def writesInt96: Boolean = true
+
   /** Table properties; empty for a path. */
   def properties: Map[String, String]
 

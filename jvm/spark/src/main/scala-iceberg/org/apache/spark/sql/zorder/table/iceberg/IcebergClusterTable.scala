@@ -92,6 +92,7 @@ final private[iceberg] class IcebergClusterTable(
 
   /** Iceberg's writer has no INT96, and its manifests have bounds. */
   override def boundsBesideFiles: Boolean = true
+  override def writesInt96: Boolean = false
 
   private lazy val ownState = new FileIOState(table, branch)
 

@@ -6,6 +6,9 @@ import sparkzorder.curve.cost.{Query, QueryCost, ReadCost, ShareRead, SortedValu
 /** A share of the rows at each level, 0 to 1. */
 final case class ReadShares(files: Double, rowGroups: Double, pages: Double) {
   def cost: Double = ReadCost.of(files, pages)
+
+  /** Where files that are opened are read whole. */
+  def ofFiles: ReadShares = ReadShares(files, files, files)
 }
 
 /**
@@ -48,13 +51,19 @@ final case class Levels(files: Seq[Block], rowGroups: Seq[Block], pages: Seq[Blo
   /** These blocks, with unknown zones for the columns where `known` is false. */
   def masked(known: IndexedSeq[Boolean]): Levels =
     if (known.forall(k => k)) this
-    else {
-      def ofKnown(blocks: Seq[Block]): Seq[Block] = blocks.map { b =>
-        Block(
-          b.rows,
-          b.zones.zip(known).map { case (zone, k) => if (k) zone else Zone.Unknown },
-          b.nullFree.filter(known(_)))
-      }
-      Levels(ofKnown(files), ofKnown(rowGroups), ofKnown(pages))
-    }
+    else Levels(Levels.ofKnown(files, known), rowGroups, pages).maskedInFiles(known)
+
+  /** The same for row groups and pages alone. */
+  def maskedInFiles(known: IndexedSeq[Boolean]): Levels =
+    if (known.forall(k => k)) this
+    else Levels(files, Levels.ofKnown(rowGroups, known), Levels.ofKnown(pages, known))
+}
+
+object Levels {
+  private def ofKnown(blocks: Seq[Block], known: IndexedSeq[Boolean]): Seq[Block] = blocks.map { b =>
+    Block(
+      b.rows,
+      b.zones.zip(known).map { case (zone, k) => if (k) zone else Zone.Unknown },
+      b.nullFree.filter(known(_)))
+  }
 }

@@ -67,7 +67,7 @@ final private[clustering] case class Forecast(
     measured: Option[Readings] = None) {
 
   /** Adds what look-ups read of the blocks that the run has written. */
-  def measuredOn(levels: Levels): Forecast = copy(measured = Some(Forecast.read(estimator, levels)))
+  def measuredOn(levels: Levels): Forecast = copy(measured = Some(Forecast.read(tracked, estimator, levels)))
 
   /** A result row with these figures. */
   def shownIn(report: RunReport): RunReport = report.copy(
@@ -81,7 +81,9 @@ final private[clustering] case class Forecast(
       val shares = column(c, level)
       shares.copy(bound = standing(level).flatMap(part => shares.bound.map(_ * part)))
     }
-    ColumnReport(tracked.all(c).sql, at(_.files), at(_.rowGroups), at(_.pages))
+    // nothing is said of blocks that will have no bounds of the column
+    def within(level: ReadShares => Double): Shares = if (tracked.ofWholeFiles(c)) Shares() else at(level)
+    ColumnReport(tracked.all(c).sql, at(_.files), within(_.rowGroups), within(_.pages))
   }
 
   def others: Seq[OtherReport] = tracked.watchedPlaces.map { c =>
@@ -143,17 +145,14 @@ final private[clustering] case class Forecast(
             else "")
   }
 
-  /** What the reason of a run adds if columns get worse. */
+  /**
+   * What the reason of a run adds if columns get worse: clustering columns first, of which some may rise though the mean
+   * falls, for example one that the files were sorted by.
+   */
   def warning: String = {
-    val worse = others.filter(_.getsWorse)
-    rises + (if (worse.isEmpty) "" else s" GETS WORSE: look-ups by ${worse.map(_.text).mkString("; by ")}.")
-  }
-
-  /** The mean may fall though a single column rises, for example one that the files were sorted by. */
-  private def rises: String = {
-    val more = columns.filter(_.files.rises)
-    if (more.isEmpty) ""
-    else s" READS RISE: look-ups by ${more.map(c => s"${c.name} ${c.files.sentence}").mkString("; by ")}."
+    val worse = columns.filter(_.files.rises).map(c => s"${c.name} ${c.files.sentence}") ++
+      others.filter(_.getsWorse).map(_.text)
+    if (worse.isEmpty) "" else s" ${OtherReport.Worse}: look-ups by ${worse.mkString("; by ")}."
   }
 
   private def change(level: ReadShares => Double): String =
@@ -161,8 +160,8 @@ final private[clustering] case class Forecast(
 }
 
 private[clustering] object Forecast {
-  def read(estimator: ReadEstimator, levels: Levels): Readings =
-    Readings(estimator.columns(levels), estimator.queries(levels))
+  def read(tracked: TrackedColumns, estimator: ReadEstimator, levels: Levels): Readings =
+    Readings(tracked.read(estimator.columns(levels)), estimator.queries(levels))
 }
 
 /**
@@ -185,13 +184,14 @@ final private[clustering] class RewriteForecaster(
     val pages = PageIndex.ofSome(session, plan.files, tracked.statColumns)
     val groups = log.fold(IndexedSeq.empty[QueryGroup])(_(sample).shapes)
     val estimator = new ReadEstimator(values, groups.map(_.queries))
-    val now = Forecast.read(estimator, levels(input.footersOf(plan), pages))
+    val now = Forecast.read(tracked, estimator, levels(input.footersOf(plan), pages))
     val parts = ahead
     val whole = parts.reduce(_ ++ _)
     // shows where the values of a clustering expression will be, though no query can use it
     val placed =
       whole.masked(tracked.stored.indices.map(c => tracked.stored(c).isEmpty || tracked.bounded(c)))
-    val expected = Readings(estimator.columns(placed), estimator.queries(whole.masked(tracked.bounded)))
+    val queried = whole.masked(tracked.bounded).maskedInFiles(tracked.ofWholeFiles.map(!_))
+    val expected = Readings(tracked.read(estimator.columns(placed)), estimator.queries(queried))
     val worse = tracked.watchedPlaces.filter(c =>
       OtherReport("", Shares(Some(now.columns(c).files), Some(expected.columns(c).files)), None).getsWorse)
     Forecast(
@@ -231,8 +231,8 @@ final private[clustering] class RewriteForecaster(
         blocks)
     })
     Readings(
-      least.columns(clustering, Some(clustering.map(expected.columns(_)))) ++
-        tracked.watchedPlaces.map(c => least.columns(clustering :+ c, None).last),
+      tracked.read(least.columns(clustering, Some(clustering.map(expected.columns(_)))) ++
+        tracked.watchedPlaces.map(c => least.columns(clustering :+ c, None).last)),
       groups.zip(expected.queries).map { case (g, read) =>
         least.queries(g.queries, Some(read))
       }.toIndexedSeq)
@@ -360,9 +360,9 @@ final private[clustering] class IncrementForecaster(
       tracked,
       estimator,
       IndexedSeq.empty,
-      Forecast.read(estimator, now),
-      Forecast.read(estimator, ahead),
-      Readings(bound(sample, reading), IndexedSeq.empty),
+      Forecast.read(tracked, estimator, now),
+      Forecast.read(tracked, estimator, ahead),
+      Readings(tracked.read(bound(sample, reading)), IndexedSeq.empty),
       Map.empty,
       Nil)
   }

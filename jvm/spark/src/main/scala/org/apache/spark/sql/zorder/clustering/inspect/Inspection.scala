@@ -18,7 +18,13 @@ import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.{PinnedSession, RunStatistics}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{FileFooter, InputProperties, StoredAs, UnreadableColumnHints}
+import org.apache.spark.sql.zorder.stats.{
+  FileFooter,
+  InputProperties,
+  StatColumn,
+  StoredAs,
+  UnreadableColumnHints
+}
 import org.apache.spark.sql.zorder.stats.schema.{FileSpelling, SchemaUnion, TruncatedTimestamps}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
@@ -59,12 +65,16 @@ final class Inspection private (
 
   /** Bounds beside the files serve files alone. */
   private def int96: String = {
-    val kept = if (union.timestamps == "INT96") Inspection.int96(statistics, inputProperties) else Nil
+    val kept = statistics.columns.take(statistics.clustering).filter(staysInt96).map(_.path.mkString("."))
     if (kept.isEmpty) ""
     else
       s" Timestamp column ${kept.mkString(", ")} stays INT96, so that its pages have no bounds; " +
         "WITH (timestampType = 'micros') gives them some."
   }
+
+  /** Whether files have the column as INT96 and get it so again: then their row groups and pages have no bounds of it. */
+  def staysInt96(column: StatColumn): Boolean =
+    table.writesInt96 && union.timestamps == "INT96" && Inspection.isInt96(column, inputProperties)
 
   /** Bytes of a row group to write: as in the input, else Parquet's default. */
   def rowGroupBytes: Long = inputProperties.rowGroupBytes.getOrElse(128L << 20)
@@ -157,10 +167,14 @@ object Inspection {
 
   /** The clustering columns that files store as INT96. */
   private def int96(statistics: RunStatistics, inputProperties: InputProperties): Seq[String] =
-    statistics.columns.take(statistics.clustering).filter(_.stored match {
-      case StoredAs.Named(path) => inputProperties.int96.contains(path.mkString("."))
-      case _ => false
-    }).map(_.path.mkString("."))
+    statistics.columns.take(statistics.clustering).filter(isInt96(
+      _,
+      inputProperties)).map(_.path.mkString("."))
+
+  private def isInt96(column: StatColumn, inputProperties: InputProperties): Boolean = column.stored match {
+    case StoredAs.Named(path) => inputProperties.int96.contains(path.mkString("."))
+    case _ => false
+  }
 }
 
 /** Unites the schemas of the files and refuses what this Spark cannot rewrite; every refusal is one sentence. */

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.zorder.expr.ColumnPath
-import org.apache.spark.sql.zorder.clustering.fit.Levels
+import org.apache.spark.sql.zorder.clustering.fit.{Levels, ReadShares}
 import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnResolver, RunContext}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex, ParquetZones, StatColumn}
@@ -22,12 +22,15 @@ import sparkzorder.curve.layout.BytesScale
  *   how many are of the former kind
  * @param stored
  *   per column its statistics; None for an expression
+ * @param ofWholeFiles
+ *   per column whether only whole files will have bounds of it, and no row groups and pages
  */
 final private[clustering] case class TrackedColumns(
     clustering: Seq[ClusterColumn],
     watched: Seq[ClusterColumn],
     bases: Int,
-    stored: IndexedSeq[Option[StatColumn]]) {
+    stored: IndexedSeq[Option[StatColumn]],
+    ofWholeFiles: IndexedSeq[Boolean]) {
   val all: Seq[ClusterColumn] = clustering ++ watched
 
   /** Places of the columns that are watched. */
@@ -45,6 +48,10 @@ final private[clustering] case class TrackedColumns(
 
   /** Whether a look-up in files that Spark writes can use bounds of the column. */
   val bounded: IndexedSeq[Boolean] = stored.map(_.exists(s => ParquetZones.bounds(s.dataType)))
+
+  /** What look-ups read, by what files say of these columns: of some, a reader opens the whole file or none of it. */
+  def read(shares: IndexedSeq[ReadShares]): IndexedSeq[ReadShares] =
+    shares.zipWithIndex.map { case (share, c) => if (ofWholeFiles(c)) share.ofFiles else share }
 
   /**
    * The blocks of files that are there, with the zones of these columns.
@@ -91,12 +98,15 @@ private[clustering] object TrackedColumns {
     // a file's own type may be another than the table's: its values would not be those of the statistics
     val same = along.indices.filter(i => columns(i).dataType == stats(i).dataType)
     val before = clustering.scanLeft(0)((n, c) => n + c.path.size)
+    val stored =
+      clustering.zip(before).map { case (c, n) => c.path.map(_ => statistics.columns(n)) }.toIndexedSeq ++
+        same.map(i => Some(stats(i)))
     TrackedColumns(
       clustering,
       same.map(columns(_)),
       same.count(i => statistics.baseNumbers.contains(along(i))),
-      clustering.zip(before).map { case (c, n) => c.path.map(_ => statistics.columns(n)) }.toIndexedSeq ++
-        same.map(i => Some(stats(i))))
+      stored,
+      stored.map(_.exists(input.staysInt96)))
   }
 
   /**

@@ -303,7 +303,7 @@ final case class OtherReport(name: String, files: Shares, asOneMoreColumn: Optio
 }
 
 object OtherReport {
-  private val Worse = "GETS WORSE"
+  val Worse = "GETS WORSE"
   private val Better = "GETS BETTER"
   private val Same = "STAYS"
 

@@ -4,11 +4,12 @@ import scala.util.Try
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, PlanExpression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, IsNotNull, PlanExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Command, LogicalPlan}
 import org.apache.spark.sql.execution.{CommandExecutionMode, FileSourceScanExec, SparkPlan}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
+import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, PartitioningAwareFileIndex}
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.SessionKeys
@@ -37,6 +38,7 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
     .add("scan", IntegerType).add("table", StringType).add("filter", StringType)
     .add("considered", LongType).add("pruned", LongType).add("pruned_further", LongType)
     .add("kept", LongType).add("pruned_by", StringType).add("reason", StringType)
+    .add("files", LongType).add("summary", StringType)
 
   private val SparksNodes = "org.apache.spark.sql.execution."
 
@@ -63,7 +65,10 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
     val physical =
       (analyzed +: inside).map(session.sessionState.executePlan(_, CommandExecutionMode.SKIP).executedPlan)
     val files = new FileScans(session, only.map(IndexActions.plain(session, _).root))
-    physical.flatMap(scans(files, _)).zipWithIndex.flatMap { case (scan, i) => rows(i + 1, scan) }
+    val found = physical.flatMap(scans(files, _))
+    found.zipWithIndex.flatMap { case (scan, i) =>
+      rows(i + 1, scan, if (found.length == 1) "The query" else s"Scan ${i + 1}")
+    }
   }
 
   private def scans(files: FileScans, plan: SparkPlan): Seq[ExplainedScan] = {
@@ -84,15 +89,18 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
       ExplainedScan(
         s.relation.cacheBuilder.tableName.getOrElse("cached rows"),
         None,
+        None,
         0,
         Nil,
         "cached: no file is read")
     case s: BatchScanExec if files.wantsAll => files.explained(s)
   }
 
-  private def rows(number: Int, scan: ExplainedScan): Seq[Row] = {
+  /** @param who the subject of the sentence about the scan */
+  private def rows(number: Int, scan: ExplainedScan, who: String): Seq[Row] = {
     def kept(pruned: Long): Any = scan.considered.map(c => Long.box(c - pruned)).orNull
     val considered: Any = scan.considered.map(Long.box).orNull
+    val files: Any = scan.files.map(Long.box).orNull
     val whole = Row(
       number,
       scan.table,
@@ -102,9 +110,11 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
       scan.pruned,
       kept(scan.pruned),
       by(scan.filters.flatMap(_.by).map(_._1).distinct.map(_.name)),
-      scan.reason)
+      scan.reason,
+      files,
+      scan.summary(who).orNull)
     val sums = scan.filters.scanLeft(0L)(_ + _.further).tail
-    whole +: scan.filters.zip(sums).map { case (f, sum) =>
+    whole +: scan.filters.zip(sums).filterNot(_._1.isImplied).map { case (f, sum) =>
       Row(
         number,
         scan.table,
@@ -114,7 +124,9 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
         f.further,
         kept(sum),
         by(f.by.map { case (cause, files) => s"${cause.name} ($files)" }),
-        f.reason)
+        f.reason,
+        files,
+        null)
     }
   }
 
@@ -126,19 +138,42 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
  *
  * @param table
  *   the name with its catalog, or the path
+ * @param files
+ *   of the table, or of the snapshot that is read; None where nobody has counted them
  * @param considered
- *   files of the partitions that the scan reads; None where they are not listed by Spark
+ *   files of the partitions that the scan reads, or those that the format has planned; None where they are not listed
+ *   by Spark
  * @param pruned
  *   left out by all filters together
  * @param reason
  *   what concerns the scan as a whole: why nothing is skipped, or that entries are stale
+ * @param format
+ *   the name of the format that has planned the files; None for plain Parquet
  */
 final private case class ExplainedScan(
     table: String,
+    files: Option[Long],
     considered: Option[Long],
     pruned: Long,
     filters: Seq[FilterCounts],
-    reason: String)
+    reason: String,
+    format: Option[String] = None) {
+
+  /** How many files are opened, of how many, and who leaves out the others; None where files are not counted. */
+  def summary(who: String): Option[String] = considered.map { before =>
+    val kept = before - pruned
+    files match {
+      case None =>
+        val planner = format.getOrElse("Spark")
+        s"$who opens $kept of the ${FilterReport.count(before)} of $table that $planner has planned."
+      case Some(all) =>
+        val planner = format.getOrElse("partition pruning")
+        val ours = if (pruned == 0) "" else s", spark-zorder $kept"
+        val left = if (before == all) "" else s": $planner leaves $before of them$ours"
+        s"$who opens $kept of ${FilterReport.count(all)} of $table$left."
+    }
+  }
+}
 
 /**
  * What one set of statistics makes of the files that a format has planned.
@@ -184,16 +219,41 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
           .flatMap(_.files).map(f => DataFile(f.getPath.toString, f.getLen, f.getModificationTime, ""))
         val files = ScannedFiles.below(skipping.root, skipping.index.files, listed.toIndexedSeq)
         val report = new FilterReport(skipping.index, files, skipping.isUnanswered, partitioning(scan), why)
-        val (filters, kept) = report.of(scan.dataFilters)
+        val (counts, kept) = report.of(scan.dataFilters)
+        val filters = FileScans.marked(scan.dataFilters, counts)
         val reason =
           if (filters.isEmpty) FileScans.NoFilter
           else Seq(files.stale, outdated(skipping.index)).filter(_.nonEmpty).mkString("; ")
-        ExplainedScan(name(scan), Some(files.considered), files.pruned(kept), filters, reason)
+        val considered = files.considered
+        ExplainedScan(
+          name(scan),
+          allFiles(scan, skipping.wrapped, partitionFilters, considered),
+          Some(considered),
+          files.pruned(kept),
+          filters,
+          reason)
       case narrowed: NarrowedFileIndex => ofFormat(scan, narrowed, partitionFilters)
       case other =>
-        val listed = Try(other.listFiles(partitionFilters, scan.dataFilters).map(_.files.size.toLong).sum)
-        ExplainedScan(name(scan), listed.toOption, 0, Nil, whyNot(scan))
+        val listed =
+          Try(other.listFiles(partitionFilters, scan.dataFilters).map(_.files.size.toLong).sum).toOption
+        val format = ScansOfFormats.carriedBy(other)
+        val all =
+          if (format.isDefined) ScansOfFormats.files(other)
+          else listed.flatMap(allFiles(scan, other, partitionFilters, _))
+        ExplainedScan(name(scan), all, listed, 0, Nil, whyNot(scan), format.map(_.name))
     }
+  }
+
+  /** The files of a plain table; None where a catalog has listed only the partitions that the query reads. */
+  private def allFiles(
+      scan: FileSourceScanExec,
+      index: FileIndex,
+      partitionFilters: Seq[Expression],
+      considered: Long): Option[Long] = index match {
+    case _: PartitioningAwareFileIndex | _: CatalogFileIndex if partitionFilters.isEmpty => Some(considered)
+    case listed: PartitioningAwareFileIndex if scan.tableIdentifier.isEmpty =>
+      Some(listed.listFiles(Nil, Nil).map(_.files.size.toLong).sum)
+    case _ => None
   }
 
   /** What a format has planned, and what is left of it. */
@@ -220,21 +280,22 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
         new FilterReport(own.index, files, own.isUnanswered, partitioning(scan), MissingInIndexOfFormat))
     }
     val parts = ofBounds.toSeq ++ ofIndex
-    val considered = Some(planned.length.toLong)
-    if (parts.isEmpty) {
-      val reason = if (scan.dataFilters.isEmpty) FileScans.NoFilter else FileScans.OwnFilters
-      ExplainedScan(name(scan), considered, 0, Nil, reason)
-    } else {
-      val filters = scan.dataFilters.map { f =>
+    val considered = planned.length.toLong
+    val all = narrowed.files
+    def row(pruned: Long, filters: Seq[FilterCounts], reason: String): ExplainedScan =
+      ExplainedScan(name(scan), Some(all), Some(considered), pruned, filters, reason, Some(narrowed.format))
+    if (parts.isEmpty) row(0, Nil, if (scan.dataFilters.isEmpty) FileScans.NoFilter else FileScans.OwnFilters)
+    else {
+      val counts = scan.dataFilters.map { f =>
         parts.flatMap(_.of(f)).reduceOption(_.and(_)).getOrElse(
           FilterCounts(ExplainedFilter.text(f), 0, 0, Nil, "left to the format's own skipping"))
       }
-      val others = list.index(scan.dataFilters).fold(0)(_._2.files.count - planned.length)
-      val reasons = Seq(
-        if (others <= 0) "" else s"the format itself leaves out ${FilterReport.count(others)}",
-        ofIndex.fold("")(_.stale)).filter(_.nonEmpty)
-      val pruned = planned.length - parts.last.left.length
-      ExplainedScan(name(scan), considered, pruned.toLong, filters, reasons.mkString("; "))
+      val reasons =
+        Seq(FileScans.leftOut(all - considered), ofIndex.fold("")(_.stale)).filter(_.nonEmpty)
+      row(
+        considered - parts.last.left.length,
+        FileScans.marked(scan.dataFilters, counts),
+        reasons.mkString("; "))
     }
   }
 
@@ -248,16 +309,26 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
 
   /** A scan of DataSource V2 has been planned by its format, and then narrowed. */
   def explained(scan: BatchScanExec): ExplainedScan = {
-    def row(considered: Option[Long], pruned: Long, reason: String): ExplainedScan =
-      ExplainedScan(scan.table.name, considered, pruned, Nil, reason)
     ScansOfFormats.explained(scan.scan) match {
-      case None => row(None, 0, "a scan of DataSource V2, which skips by its own rules if at all")
+      case None =>
+        val reason = "a scan of DataSource V2, which skips by its own rules if at all"
+        ExplainedScan(scan.table.name, None, None, 0, Nil, reason)
       case Some(counts) =>
-        val reason =
-          if (isOff) FileScans.Off
-          else if (counts.by.isEmpty) FileScans.OwnFilters
-          else s"left out by: ${counts.by.mkString("; ")}"
-        row(Some(counts.planned), counts.planned - counts.kept, reason)
+        val reasons =
+          if (isOff) Seq(FileScans.Off)
+          else if (counts.by.isEmpty) Seq(FileScans.OwnFilters)
+          else {
+            val others = counts.files.fold(0L)(_ - counts.planned)
+            Seq(FileScans.leftOut(others), s"left out by: ${counts.by.mkString("; ")}").filter(_.nonEmpty)
+          }
+        ExplainedScan(
+          scan.table.name,
+          counts.files,
+          Some(counts.planned),
+          counts.planned - counts.kept,
+          Nil,
+          reasons.mkString("; "),
+          ScansOfFormats.carriedBy(scan.scan).map(_.name))
     }
   }
 
@@ -297,6 +368,19 @@ private object FileScans {
   val NoFilter = "no filter on data columns reaches the scan"
   val OwnFilters = "no filter that leaves out files beyond those that the format itself leaves out"
   val Off: String = s"${SessionKeys.SkippingEnabled.key} is false"
+
+  private def leftOut(files: Long): String =
+    if (files <= 0) "" else s"the format itself leaves out ${FilterReport.count(files)}"
+
+  /** Marks each `x IS NOT NULL` that leaves out no further file, where another filter names x. */
+  private def marked(filters: Seq[Expression], counts: Seq[FilterCounts]): Seq[FilterCounts] = {
+    def isNamed(x: Expression, by: Expression): Boolean =
+      !by.isInstanceOf[IsNotNull] && by.exists(_.semanticEquals(x))
+    filters.zip(counts).map {
+      case (IsNotNull(x), f) if f.further == 0 && filters.exists(isNamed(x, _)) => f.copy(isImplied = true)
+      case (_, f) => f
+    }
+  }
 
   /** The path without its scheme, since Spark writes directories with and without it. */
   private def place(path: Path): String = path.toUri.getPath.stripSuffix("/")

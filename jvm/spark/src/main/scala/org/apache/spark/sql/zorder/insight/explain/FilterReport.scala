@@ -47,13 +47,16 @@ import sparkzorder.curve.cost.Condition
  *   how many of `pruned` each cause takes, in the order in which the causes are asked
  * @param reason
  *   why not more; empty where no file is left
+ * @param isImplied
+ *   it says nothing that the others do not, so that nobody wants to see it
  */
 final private[explain] case class FilterCounts(
     filter: String,
     pruned: Long,
     further: Long,
     by: Seq[(PruneCause, Long)],
-    reason: String) {
+    reason: String,
+    isImplied: Boolean = false) {
 
   /** With what other statistics leave out of the files that these have left. */
   def and(next: FilterCounts): FilterCounts = {
@@ -145,19 +148,19 @@ final private[explain] class FilterReport(
             case Some(ranges) =>
               val without = kept.filter { case (_, n) => ranges.states(n) == ColumnRanges.Unknown }
               without.headOption.fold("") { case (file, _) =>
-                s"no statistics: ${why.why(column, file)} (${column.sql} in ${FilterReport.count(without.length)})"
+                s"no statistics: ${why.why(column, file)} (${column.sql} in ${FilterReport.count(without.length.toLong)})"
               }
           }
       }.filter(_.nonEmpty)
       if (gaps.nonEmpty) gaps.mkString("; ")
-      else if (pruned > 0) s"the ranges of ${FilterReport.count(kept.length)} meet it"
+      else if (pruned > 0) s"the ranges of ${FilterReport.count(kept.length.toLong)} meet it"
       else "the range of every file meets it"
     }
   }
 }
 
 private[explain] object FilterReport {
-  def count(files: Int): String = if (files == 1) "1 file" else s"$files files"
+  def count(files: Long): String = if (files == 1) "1 file" else s"$files files"
 }
 
 /**

@@ -60,10 +60,19 @@ trait PlannedFormat {
    *   None for a scan that is never narrowed, whatever the filters
    */
   def explained(scan: Scan): Option[NarrowedCounts] = None
+
+  /** For EXPLAIN: the files of the snapshot that an index of a class of the format's reads, narrowed or not. */
+  def files(index: FileIndex): Option[Long] = None
 }
 
 /** The file index of a format of Spark's file source, with the list that we narrow. */
 trait NarrowedFileIndex extends PruningFileIndex {
+
+  /** The name of the format. */
+  def format: String
+
+  /** The number of files of the snapshot. */
+  def files: Long
 
   /** What narrows the files that the format plans. */
   def list: NarrowedList
@@ -86,8 +95,10 @@ trait NarrowedFileIndex extends PruningFileIndex {
  *   those that the scan reads
  * @param by
  *   the filters that the others were left out by, as text; empty if nothing was narrowed
+ * @param files
+ *   of the snapshot; None where it does not say
  */
-final case class NarrowedCounts(planned: Long, kept: Long, by: Seq[String])
+final case class NarrowedCounts(planned: Long, kept: Long, by: Seq[String], files: Option[Long] = None)
 
 /**
  * The adapters, found by the class names of what a scan carries. The classes of a format are touched only when a query
@@ -125,6 +136,9 @@ object ScansOfFormats extends Logging {
 
   /** See [[PlannedFormat.explained]]. */
   def explained(scan: Scan): Option[NarrowedCounts] = asked(scan)(_.explained(scan))
+
+  /** See [[PlannedFormat.files]]. */
+  def files(index: FileIndex): Option[Long] = asked(index)(_.files(index))
 
   /** The format that carries a scan in this class, if it is one whose list may be narrowed. */
   private[zorder] def carriedBy(carrier: AnyRef): Option[FormatDescriptor] =

@@ -133,7 +133,7 @@ private[statement] object ClusterStatement {
     commaSeparated(inner).map { item =>
       if (item.isEmpty)
         text.fail(clause.head.start, s"the list of ${clause.clause.name} has an empty place")
-      text.expression(item, "the column")
+      text.column(item, clause.clause.name)
     }
   }
 
@@ -430,6 +430,9 @@ private[statement] object Clause {
   /** The first word is enough to recognise these: no expression has it unquoted. */
   private val knownByFirstWord = Set(UsingCurve)
 
+  /** Those that take a list of columns. */
+  private val lists = Set(ZOrderBy, By, Columns)
+
   /**
    * @param grammar
    *   the clauses that the statement may have, in the order in which they must stand
@@ -469,6 +472,10 @@ private[statement] object Clause {
     }
 
   private def notAClause(text: StatementText, token: Token, grammar: Seq[Clause]): Nothing = {
+    if (token.isSymbol("(")) grammar.find(lists).foreach { c =>
+      val list = text.slice(text.bracketed(text.tokens.dropWhile(_ ne token)))
+      text.fail(token.start, s"columns stand after ${c.name}: write ${c.name} $list")
+    }
     val spellings = grammar.flatMap(c => Seq(c.words.mkString, c.words.head).map(_ -> c)).toMap
     val meant = if (token.text.length < 3) None else NearestName.to(token.text, spellings.keys).map(spellings)
     text.found(token, "after the table" + meant.fold("")(c => s" (did you mean ${c.name}?)"))

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, Literal}
 import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{FormatDescriptor, TableRef}
 import org.apache.spark.unsafe.types.UTF8String
@@ -34,8 +35,20 @@ final private[statement] class StatementText(
   /** Refuses a statement that ends too early. */
   def ended(what: String): Nothing = fail(sql.length, what)
 
-  def found(token: Token, where: String): Nothing =
+  def found(token: Token, where: String): Nothing = {
+    refuseOptions(tokens.dropWhile(_ ne token))
     fail(token.start, s"found '${shorten(token.text)}' $where")
+  }
+
+  /** The options of a table in Spark are called OPTIONS. Refuses them where these tokens begin. */
+  private def refuseOptions(from: Seq[Token]): Unit =
+    if (from.headOption.exists(_.is("OPTIONS")) && from.lift(1).exists(_.isSymbol("(")) && usage.contains(
+        "WITH ("))
+      fail(from.head.start, s"options stand after WITH: write WITH ${shorten(slice(bracketed(from.tail)))}")
+
+  /** The tokens of the bracket that opens here. */
+  def bracketed(from: Seq[Token]): Seq[Token] =
+    from.take(from.indexWhere(t => t.isSymbol(")") && t.depth == from.head.depth) + 1)
 
   /** The value of a string in quotes. */
   def string(token: Token, what: String): String = parsed(token.text) match {
@@ -51,7 +64,21 @@ final private[statement] class StatementText(
         fail(tokens.head.start, s"$what '${shorten(text)}' is more than one plain expression")
       case Right(_: Star) => fail(tokens.head.start, s"$what names columns one by one, not '$text'")
       case Right(_) => text
-      case Left(reason) => fail(tokens.head.start, s"$what '${shorten(text)}' is no SQL expression ($reason)")
+      case Left(reason) =>
+        tokens.indices.foreach(i => refuseOptions(tokens.drop(i)))
+        fail(tokens.head.start, s"$what '${shorten(text)}' is no SQL expression ($reason)")
+    }
+  }
+
+  /** Checks that the tokens are the expression of a column, and gives its text. */
+  def column(tokens: Seq[Token], list: String): String = {
+    val text = expression(tokens, "the column")
+    parsed(text) match {
+      case Right(Literal(value: UTF8String, _: StringType)) if tokens.length == 1 =>
+        val name = value.toString
+        val plain = if (name.matches("""[A-Za-z_]\w*(\.[A-Za-z_]\w*)*""")) name else ColumnPath.sql(Seq(name))
+        fail(tokens.head.start, s"${shorten(text)} is a text, and $list takes columns: write $plain")
+      case _ => text
     }
   }
 

@@ -12,6 +12,7 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, 
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.predicate.AlwaysTrue
 import org.apache.spark.sql.zorder.skipping.scan._
+import org.apache.spark.sql.zorder.table.FormatDescriptor
 import org.apache.spark.sql.zorder.table.delta.DeltaIndexing
 import org.apache.spark.sql.zorder.table.file.DataFile
 
@@ -33,6 +34,12 @@ final class DeltaPlannedFormat extends PlannedFormat {
       Some(new NarrowedDeltaIndex(session, prepared))
     case _ => None
   }
+
+  override def files(index: FileIndex): Option[Long] = index match {
+    case prepared: PreparedDeltaFileIndex => Some(prepared.preparedScan.scannedSnapshot.numOfFiles)
+    case unprepared: TahoeLogFileIndex => Some(unprepared.getSnapshot.numOfFiles)
+    case _ => None
+  }
 }
 
 /**
@@ -50,6 +57,10 @@ final private[zorder] class NarrowedDeltaIndex(session: SparkSession, prepared: 
     with NarrowedFileIndex {
 
   override val root: Path = prepared.path
+
+  override def format: String = FormatDescriptor.Delta.name
+
+  override def files: Long = prepared.preparedScan.scannedSnapshot.numOfFiles
 
   override lazy val list: NarrowedList = {
     val state = Shims.classic(session).sessionState

@@ -45,7 +45,11 @@ final class IcebergPlannedFormat extends PlannedFormat {
   override def explained(scan: Scan): Option[NarrowedCounts] = {
     val queried = new QueryScan(classOfScans, scan)
     def whole: Option[NarrowedCounts] = Some(queried.tasks.size.toLong).map(n => NarrowedCounts(n, n, Nil))
-    if (queried.isTable) Narrowing.in(queried.runtimeFilters).orElse(whole) else None
+    if (!queried.isTable) None
+    else {
+      val files = queried.snapshot.flatMap(PlannedFiles.filesOf)
+      Narrowing.in(queried.runtimeFilters).orElse(whole).map(_.copy(files = files))
+    }
   }
 
   private def planned(r: DataSourceV2ScanRelation): Option[PlannedFiles] =
@@ -153,18 +157,15 @@ final private class PlannedFiles(private val queried: QueryScan) extends PrunedF
   private lazy val source: Option[ManifestBounds] = queried.planning match {
     case planning: BatchScan =>
       for {
-        snapshot <- Option(planning.snapshot)
+        snapshot <- queried.snapshot
         schema <- ManifestBounds.schemaOf(table, queried.projection)
       } yield {
-        val few = filesOf(snapshot).exists(tasks.length < _ / PlannedFiles.Few)
+        val few = PlannedFiles.filesOf(snapshot).exists(tasks.length < _ / PlannedFiles.Few)
         new ManifestBounds(table, schema, snapshot.snapshotId, if (few) Some(planning) else None)
       }
     // what was appended between two snapshots
     case _ => None
   }
-
-  private def filesOf(snapshot: Snapshot): Option[Long] =
-    Option(snapshot.summary).flatMap(s => Option(s.get(SnapshotSummary.TOTAL_DATA_FILES_PROP))).map(_.toLong)
 
   override def equals(that: Any): Boolean = that match {
     case p: PlannedFiles => queried.scan == p.queried.scan
@@ -180,4 +181,8 @@ private object PlannedFiles {
 
   /** One file in so many is a small part. */
   val Few = 8
+
+  /** The data files of a snapshot, as its summary counts them. */
+  def filesOf(snapshot: Snapshot): Option[Long] =
+    Option(snapshot.summary).flatMap(s => Option(s.get(SnapshotSummary.TOTAL_DATA_FILES_PROP))).map(_.toLong)
 }

@@ -6,7 +6,7 @@ import java.util.{List => JList}
 import scala.collection.JavaConverters._
 import scala.util.hashing.MurmurHash3
 
-import org.apache.iceberg.{BaseTable, FileScanTask, ScanTask, Schema, Table}
+import org.apache.iceberg.{BaseTable, BatchScan, FileScanTask, ScanTask, Schema, Snapshot, Table}
 import org.apache.iceberg.expressions.{Expression => IcebergExpression, Expressions, UnboundPredicate}
 import org.apache.iceberg.types.Types
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -104,6 +104,12 @@ final private class QueryScan(shape: QueryScanClass, val scan: Scan) {
 
   /** What plans the files. */
   def planning: AnyRef = shape.planningOf(scan)
+
+  /** The snapshot that is read; None for what was appended between two of them, and for an empty table. */
+  def snapshot: Option[Snapshot] = planning match {
+    case batch: BatchScan => Option(batch.snapshot)
+    case _ => None
+  }
 
   def projection: Schema = shape.projectionOf(scan)
 
