@@ -482,14 +482,14 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
         assert(list.map(_.getAs[Long]("files")) === Seq(10, 10))
         assert(list.head.getAs[String]("summary").startsWith("The query opens 2 of 10 files of "))
         assert(list.head.getAs[String]("summary").endsWith(
-          ": Delta leaves 4 of them, spark-zorder 2."))
+          ": Delta keeps 4 of them, spark-zorder 2."))
         val both = explain(path, "SELECT * FROM <t> WHERE id IN (3, 333, 340) AND id > 2")
         assert(both.head.getAs[Long]("considered") === 4 && both.head.getAs[Long]("kept") === 2)
         assert(both.tail.map(_.getAs[String]("reason")).contains("left to the format's own skipping"))
         val own = explain(path, "SELECT * FROM <t> WHERE id = 3")
         assert(own.length === 1 && own.head.getAs[Long]("considered") === 1)
         assert(own.head.getAs[String]("reason").startsWith("no filter that leaves out files beyond"))
-        assert(own.head.getAs[String]("summary").endsWith(": Delta leaves 1 of them."))
+        assert(own.head.getAs[String]("summary").endsWith(": Delta keeps 1 of them."))
         withoutSkipping {
           val off = explain(path, "SELECT * FROM <t> WHERE id IN (3, 333, 340)")
           assert(off.map(_.getAs[String]("reason")) === Seq("spark.zorder.skipping.enabled is false"))

@@ -195,11 +195,11 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
       val both = explain(some)
       assert(counts(both) === Seq(8, 5, 1))
       assert(both.getAs[String]("summary") ===
-        s"The query opens 1 of 8 files of ${both.getAs[String]("table")}: Iceberg leaves 5 of them, spark-zorder 1.")
+        s"The query opens 1 of 8 files of ${both.getAs[String]("table")}: Iceberg keeps 5 of them, spark-zorder 1.")
       assert(both.getAs[String]("reason").startsWith("the format itself leaves out 3 files; left out by: "))
       val own = explain("SELECT * FROM <t> WHERE id = 3")
       assert(counts(own) === Seq(8, 1, 1))
-      assert(own.getAs[String]("summary").endsWith(": Iceberg leaves 1 of them."))
+      assert(own.getAs[String]("summary").endsWith(": Iceberg keeps 1 of them."))
       val whole = explain("SELECT * FROM <t>")
       assert(whole.getAs[String](
         "summary") === s"The query opens 8 of 8 files of ${whole.getAs[String]("table")}.")

@@ -71,7 +71,7 @@ class ExplainSuite extends AnyFunSuite with SkippedScans with SharedTables {
       val some = explain(query).head
       assert(some.getAs[Long]("files") === 8 && some.getAs[Long]("considered") === 2)
       assert(some.getAs[String]("summary").endsWith(
-        "/t: partition pruning leaves 2 of them, spark-zorder 1."))
+        "/t: partition pruning keeps 2 of them, spark-zorder 1."))
       val two = wholes(explain(s"$query UNION ALL SELECT * FROM parquet.`$path`"))
       assert(two.map(_.getAs[String]("summary").takeWhile(_ != ',').take(26)) === Seq(
         "Scan 1 opens 1 of 8 files ",

@@ -169,7 +169,7 @@ final private case class ExplainedScan(
       case Some(all) =>
         val planner = format.getOrElse("partition pruning")
         val ours = if (pruned == 0) "" else s", spark-zorder $kept"
-        val left = if (before == all) "" else s": $planner leaves $before of them$ours"
+        val left = if (before == all) "" else s": $planner keeps $before of them$ours"
         s"$who opens $kept of ${FilterReport.count(all)} of $table$left."
     }
   }
