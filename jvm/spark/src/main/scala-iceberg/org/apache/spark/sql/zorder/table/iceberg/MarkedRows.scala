@@ -3,7 +3,14 @@ package org.apache.spark.sql.zorder.table.iceberg
 import scala.collection.JavaConverters._
 import scala.collection.mutable
 
-import org.apache.iceberg.{DataFile => IcebergFile, DeleteFile, FileFormat, FileScanTask, MetadataColumns, Table}
+import org.apache.iceberg.{
+  DataFile => IcebergFile,
+  DeleteFile,
+  FileFormat,
+  FileScanTask,
+  MetadataColumns,
+  Table
+}
 import org.apache.iceberg.deletes.{BaseDVFileWriter, PositionDeleteIndex}
 import org.apache.iceberg.io.OutputFileFactory
 import org.apache.spark.sql.catalyst.plans.logical.Project
@@ -175,7 +182,7 @@ final private[iceberg] class RowPlaces private (
   /** The file of the row and its position there; None if no row or several have this id. */
   def of(id: Long): Option[(String, Long)] = {
     val place = if (byId.contains(id)) byId(id) else RowPlaces.Nowhere
-    if (place == RowPlaces.Nowhere) None else Some((paths((place >>> 32).toInt), place & 0xFFFFFFFFL))
+    if (place == RowPlaces.Nowhere) None else Some((paths((place >>> 32).toInt), place & 0xffffffffL))
   }
 }
 
