@@ -42,6 +42,10 @@ private[zorder] object CrashPoints {
   def rebased(commit: Seq[String]): Seq[String] =
     Seq(rebase.head, s"${commit.head}:2", rebase.last, s"${commit(1)}:2", commit.last)
 
+  /** The same where the removed rows are marked in the files of the run, of which none is written again. */
+  def marked(commit: Seq[String]): Seq[String] =
+    Seq("rebase-marked", rebase.head, s"${commit(1)}:2", commit.last)
+
   val delta: Seq[String] = Seq("delta-written", "delta-commit", "delta-committed")
   val iceberg: Seq[String] = Seq("iceberg-written", "iceberg-commit", "iceberg-committed")
   val hudi: Seq[String] = Seq("hudi-written", "hudi-commit", "hudi-committed")

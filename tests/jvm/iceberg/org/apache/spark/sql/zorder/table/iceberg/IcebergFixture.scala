@@ -99,11 +99,20 @@ private[zorder] trait IcebergFixture
   protected def filesOf(table: String): Set[String] = tasks(table).map(_.file.location).toSet
 
   /** Parquet files under a table's directory, whether a snapshot has them or not. */
-  protected def filesOnDisk(table: String): Set[String] = {
+  protected def filesOnDisk(table: String): Set[String] = allOnDisk(table).filter(_.endsWith(".parquet"))
+
+  /** Files of deletion vectors there. */
+  protected def vectorsOnDisk(table: String): Set[String] = allOnDisk(table).filter(_.endsWith(".puffin"))
+
+  /** Those of the newest snapshot. */
+  protected def vectorsOf(table: String): Set[String] =
+    tasks(table).flatMap(_.deletes.asScala).map(_.location.split('/').last).toSet
+
+  private def allOnDisk(table: String): Set[String] = {
     val root = new java.io.File(new java.net.URI(load(table).location + "/data").getPath)
     def walk(f: java.io.File): Seq[java.io.File] =
       if (f.isDirectory) f.listFiles.toSeq.flatMap(walk) else Seq(f)
-    walk(root).map(_.getName).filter(_.endsWith(".parquet")).toSet
+    walk(root).map(_.getName).filterNot(_.startsWith(".")).toSet
   }
 
   protected def lastSummary(table: String): Map[String, String] =

@@ -10,7 +10,8 @@ import sparkzorder.mark.SameOnAllLines
 @SameOnAllLines
 @LongTest
 class IcebergHaltSuite extends AnyFunSuite with IcebergFixture {
-  private val versions = Seq(2, 3)
+  private val rebases =
+    Seq(2 -> CrashPoints.rebased(CrashPoints.iceberg), 3 -> CrashPoints.marked(CrashPoints.iceberg))
   private def named(text: String): String = "ice.db." + text.replace('-', '_').replace(':', '_')
   private def table(point: String): String = named(point)
   private def rebased(point: String, version: Int): String = named(s"rebased_${version}_$point")
@@ -26,7 +27,7 @@ class IcebergHaltSuite extends AnyFunSuite with IcebergFixture {
       Halt(point, StatementVictim, run(table(point)) +: same)
     }
     val second =
-      for (version <- versions; point <- CrashPoints.rebased(CrashPoints.iceberg)) yield {
+      for ((version, points) <- rebases; point <- points) yield {
         val t = rebased(point, version)
         made(
           t,
@@ -44,7 +45,7 @@ class IcebergHaltSuite extends AnyFunSuite with IcebergFixture {
   for (point <- CrashPoints.iceberg)
     test(s"the JVM halted at $point") { survives(table(point), 0, point) }
 
-  for (version <- versions; point <- CrashPoints.rebased(CrashPoints.iceberg))
+  for ((version, points) <- rebases; point <- points)
     test(s"the JVM halted at $point, after others removed rows, version $version") {
       survives(rebased(point, version), 10, point)
     }
@@ -67,6 +68,7 @@ class IcebergHaltSuite extends AnyFunSuite with IcebergFixture {
     sql(s"ZORDER VACUUM $t RETAIN 0 HOURS").collect()
     whole()
     assert(filesOnDisk(t).filterNot(_.contains("-deletes")) == filesOf(t).map(_.split('/').last))
+    assert(vectorsOnDisk(t).subsetOf(vectorsOf(t)))
     assert(status(cluster(t, "b, a", "WITH (fileCount = 8, force = true)")) == "DONE")
     whole()
   }

@@ -46,6 +46,7 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
       names.toSet
     }
     assert(filesOnDisk(t).diff(known).filterNot(_.contains("deletes")) == Set.empty)
+    assert(vectorsOnDisk(t).diff(known) == Set.empty)
   }
 
   private def rebased(t: String, columns: String, statements: String*): Row = {
@@ -92,7 +93,10 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
     val text = row.getAs[String]("reason")
     assert(text.contains(s"Others removed $removed rows during the run"), text)
     // position deletes do not tell how many rows are left
-    if (version == 3) assert(row.getAs[Row]("metrics").getAs[Long]("rows") == 4000 - removed)
+    if (version == 3) {
+      assert(row.getAs[Row]("metrics").getAs[Long]("rows") == 4000 - removed)
+      assert(vectorsOf(t).size == 1 && lastSummary(t)("added-position-deletes").toInt == removed)
+    }
     val before = content(t)
     assert(status(sql(s"ZORDER TABLE $t FULL BY (b, a) WITH (fileCount = 4, force = true)").head()) == "DONE")
     assert(content(t) == before)
@@ -130,6 +134,68 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
     assert(content(t) == after)
   }
 
+  private def vectors(t: String, statements: String*): Row = {
+    val row = rebased(t, lineage, statements: _*)
+    assert(vectorsOf(t).nonEmpty)
+    row
+  }
+
+  test("vectors of the new files: Iceberg's own rewrite takes them away", SameOnAllLines) {
+    val t = filled("purged", 3)
+    vectors(t, delete, "DELETE FROM <t> WHERE id IN (18, 2000)", "UPDATE <t> SET a = 7 WHERE id = 3001")
+    val before = content(t)
+    sql("CALL ice.system.rewrite_data_files(table => 'db.purged', options => map('rewrite-all', 'true'))")
+    assert(content(t) == before && before.length == 3995 && vectorsOf(t).isEmpty)
+  }
+
+  test("many rows: files are written again, and have no vectors", SameOnAllLines) {
+    val t = filled("many", 3)
+    val row = rebased(t, lineage, delete, "DELETE FROM <t> WHERE id % 10 = 1")
+    assert(row.getAs[String]("reason").contains("Others removed 403 rows"), row.getAs[String]("reason"))
+    assert(vectorsOf(t).isEmpty && spark.table(t).count() == 3597)
+  }
+
+  test("vectors, then all rows of a file") {
+    val t = filled("mixed", 3)
+    var after = Seq.empty[String]
+    beside(
+      () => sql(delete.replace("<t>", t)),
+      () => {
+        dropFile(t)
+        after = content(t, lineage)
+      })
+    val row = cluster(t, "a, b")
+    assert(status(row) == "DONE" && row.getAs[String]("reason").contains("Others removed 1,002 rows"))
+    assert(content(t, lineage) == after && after.length == 2998)
+    noneLeft(t)
+  }
+
+  /** The file with the row 17, from which this row was removed. */
+  private def dropFile(t: String): Unit = {
+    load(t).newDelete().deleteFile(tasks(t).map(_.file).find(_.location.contains("/00000-")).get).commit()
+    sql(s"REFRESH TABLE $t")
+  }
+
+  test("vectors, then no input has one any more: a conflict, since Iceberg forbids to add some", LongTest) {
+    val t = filled("unmarked", 3)
+    var after = Seq.empty[String]
+    beside(
+      () => sql(s"DELETE FROM $t WHERE id = 17"),
+      () => {
+        dropFile(t)
+        after = content(t)
+      })
+    intercept[ZOrderConflictException](cluster(t, "a, b"))
+    assert(content(t) == after && after.length == 3000)
+    noneLeft(t)
+  }
+
+  test("an id that two rows have, or none, has no place") {
+    val places = RowPlaces(Map("p" -> Array(5L, RowIds.Unknown, 7L), "q" -> Array(9L, 7L)))
+    assert(places.of(5L).contains(("p", 0L)) && places.of(9L).contains(("q", 0L)))
+    assert(places.of(7L).isEmpty && places.of(6L).isEmpty && places.of(RowIds.Unknown).isEmpty)
+  }
+
   test("deletes that somebody turns into others, which Iceberg does not validate", LongTest) {
     val t = filled("turned", 2)
     Seq(3, 4).foreach(n => sql(s"DELETE FROM $t WHERE id % 100 = $n"))
@@ -149,9 +215,9 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
 
   test("conflicts that never end, end the run", LongTest) {
     val t = filled("never", 2)
-    beside((1 to 11).map(i => () => sql(s"DELETE FROM $t WHERE id = $i")): _*)
+    beside((1 to 41).map(i => () => sql(s"DELETE FROM $t WHERE id = $i")): _*)
     intercept[ZOrderConflictException](cluster(t, "a, b"))
-    assert(spark.table(t).count() == 3989)
+    assert(spark.table(t).count() == 3959)
     noneLeft(t)
   }
 
@@ -208,9 +274,10 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
     assert(row.getAs[String]("reason").contains("Others removed 3 rows"), row.getAs[String]("reason"))
   }
 
-  for (place <- CrashPoints.rebase)
-    test(s"a run that dies at $place leaves the table as the others made it", LongTest) {
-      val t = filled(place.replace('-', '_'), 2)
+  for ((version, places) <- Seq(2 -> CrashPoints.rebase, 3 -> Seq("rebase-marked", "rebase-found"));
+    place <- places)
+    test(s"a run that dies at $place leaves the table as the others made it, version $version", LongTest) {
+      val t = filled(s"${place.replace('-', '_')}_$version", version)
       beside(() => sql(s"DELETE FROM $t WHERE id < 10"))
       System.setProperty(CrashPoint.Property, place)
       intercept[Throwable](cluster(t, "a, b"))

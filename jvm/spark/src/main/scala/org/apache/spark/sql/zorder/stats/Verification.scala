@@ -21,8 +21,8 @@ object Verification {
       outputs: Seq[FileFooter],
       accepted: (String, String) => Boolean = (_, _) => false,
       stored: LeafColumn => Option[Seq[String]] = leaf => Some(leaf.column)): Seq[String] = {
-    val deleted = inputs.flatMap(_.file.deleted).sum
-    val (before, after) = (inputs.map(_.rows).sum - deleted, outputs.map(_.rows).sum)
+    def left(files: Seq[FileFooter]) = files.map(f => f.rows - f.file.deleted.getOrElse(0L)).sum
+    val (before, after) = (left(inputs), left(outputs))
     // if the number of deleted rows is unknown, the run counts the rows
     val countable = inputs.forall(_.file.deleted.isDefined)
     val rows =
@@ -31,7 +31,7 @@ object Verification {
     val read = Leaves.of(inputs, stored)
     val written = Leaves.of(outputs, stored)
     // deleted rows took their NULLs along
-    val whole = inputs.forall(_.file.deleted.contains(0L))
+    val whole = (inputs ++ outputs).forall(_.file.deleted.contains(0L))
     // without rows a run may write no file at all
     val columns = if (outputs.isEmpty && (before == 0 || !countable)) Nil
     else read.flatMap { in =>

@@ -281,11 +281,15 @@ final case class CommitRequest(record: RunRecord, layouts: Map[String, String]) 
  *   the rows that are gone, as they were read: none of them will be in the files of the run; None if there are none
  * @param left
  *   the rows of `present` that the files of the run have to hold; a checksum alone asks for them
+ * @param marked
+ *   how many rows of files of the run the format has marked as deleted by now, because others removed them, by the
+ *   paths of the files; these are not among `removed`
  */
 final case class ChangedInputs(
     present: Seq[DataFile],
     removed: Option[InputRelation],
-    left: () => InputRelation)
+    left: () => InputRelation,
+    marked: Map[String, Long] = Map.empty)
 
 object ChangedInputs {
   private val MostThreads = 16

@@ -131,6 +131,24 @@ private[iceberg] object IcebergChanges {
  */
 final private[iceberg] case class FileChange(left: Option[FileScanTask], removed: Removed)
 
+/** What has become of some files, by their paths, in the snapshot `now`. */
+final private[iceberg] case class ChangedFiles(now: Snapshot, files: Map[String, FileChange]) {
+
+  /** The files that the snapshot still has. */
+  val left: Map[String, FileScanTask] =
+    files.collect { case (path, FileChange(Some(task), _)) => path -> task }
+
+  /** The files that have lost rows. */
+  val lost: Map[String, Removed] =
+    files.collect { case (path, FileChange(_, removed)) if removed != Removed.None => path -> removed }
+
+  /** The positions of all rows that were removed; None if one of the files is gone. */
+  def removedAt: Option[Map[String, Seq[Long]]] = {
+    val positions = lost.collect { case (path, Removed.At(sorted)) => path -> sorted.toSeq }
+    if (positions.size == lost.size) Some(positions) else None
+  }
+}
+
 /** Which rows of a file were removed. */
 sealed private[iceberg] trait Removed extends Serializable {
   def has(position: Long): Boolean
@@ -146,7 +164,7 @@ private[iceberg] object Removed {
     override def has(position: Long): Boolean = false
   }
 
-  final private case class At(sorted: Array[Long]) extends Removed {
+  final private[iceberg] case class At(sorted: Array[Long]) extends Removed {
     override def has(position: Long): Boolean = java.util.Arrays.binarySearch(sorted, position) >= 0
     override def toString: String = s"${sorted.length} rows"
   }

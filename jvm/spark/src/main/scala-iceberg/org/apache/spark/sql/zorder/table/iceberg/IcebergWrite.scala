@@ -52,6 +52,7 @@ final private[iceberg] class IcebergWrite(
   private var base: Snapshot = start
   private var tasks: Map[String, FileScanTask] = startTasks
   private var written: Map[String, IcebergFile] = Map.empty
+  private val marked = new MarkedRows(table, staged, startTasks, delete)
   private var submitted = false
 
   override def root: Path = opened.root
@@ -86,11 +87,12 @@ final private[iceberg] class IcebergWrite(
   override protected def read(
       session: ClassicSession,
       partitions: IndexedSeq[PinnedPartition],
-      dataSchema: StructType): InputRelation = {
-    val unseen = written.map { case (path, file) =>
-      path -> UncommittedFile.task(table, if (changes.hasRowIds) UncommittedFile.asCommitted(file) else file)
-    }
+      dataSchema: StructType): InputRelation =
     IcebergRows(session, table, staged, partitions, unseen)
+
+  private def unseen: Map[String, FileScanTask] = written.map { case (path, file) =>
+    val shown = if (changes.hasRowIds) UncommittedFile.asCommitted(file) else file
+    path -> UncommittedFile.task(table, shown, marked.of(path))
   }
 
   override def commit(request: CommitRequest): Unit = {
@@ -128,6 +130,7 @@ final private[iceberg] class IcebergWrite(
     inputs.flatMap(_.deletes.asScala).filter(ContentFileUtil.isDV).foreach(dv => rewrite.deleteFile(dv))
     later.foreach(d => rewrite.deleteFile(d).addFile(d, d.dataSequenceNumber))
     written.values.foreach(rewrite.addFile(_))
+    marked.vectors.foreach(rewrite.addFile(_))
     (IcebergWrite.summary(request.record) ++ named).foreach { case (key, value) => rewrite.set(key, value) }
     opened.branch.foreach(rewrite.toBranch)
     val dropped =
@@ -143,34 +146,55 @@ final private[iceberg] class IcebergWrite(
 
   override def rebase(
       session: ClassicSession,
-      partitions: IndexedSeq[PinnedPartition]): Option[ChangedInputs] = changes.since(base).flatMap { now =>
+      partitions: IndexedSeq[PinnedPartition]): Option[ChangedInputs] = {
     val inputs = partitions.flatMap(_.files)
-    val present = changes.tasks(now, inputs.map(_.path).toSet)
-    val found = ChangedInputs.ofEach(inputs)(f => changes.of(tasks(f.path), present.get(f.path)))
-    if (present.isEmpty || found.exists(_._2.isEmpty)) None
+    changedSince(inputs).flatMap { first =>
+      // ids are read once, for so long that others may have gone on
+      val isLater = changes.hasRowIds && first.removedAt.exists(_.nonEmpty) &&
+        marked.read(session, inputs.map(_.path), unseen)
+      if (isLater) changedSince(inputs) else Some(first)
+    }.flatMap(on(session, partitions, _))
+  }
+
+  /** What has become of the inputs; None if that cannot be told. */
+  private def changedSince(inputs: Seq[DataFile]): Option[ChangedFiles] =
+    changes.since(base).flatMap { now =>
+      val present = changes.tasks(now, inputs.map(_.path).toSet)
+      val found = ChangedInputs.ofEach(inputs)(f => changes.of(tasks(f.path), present.get(f.path)))
+      if (present.isEmpty || found.exists(_._2.isEmpty)) None
+      else
+        Some(ChangedFiles(now, found.collect { case (file, Some(change)) => file.path -> change }))
+    }
+
+  private def on(
+      session: ClassicSession,
+      partitions: IndexedSeq[PinnedPartition],
+      changed: ChangedFiles): Option[ChangedInputs] = {
+    import changed.{left, lost}
+    val isMarked = lost.nonEmpty && changes.hasRowIds && changed.removedAt.exists(marked.mark(written, _))
+    // Iceberg lets nobody add vectors who removes none
+    if (marked.vectors.nonEmpty && !left.values.exists(_.deletes.asScala.exists(ContentFileUtil.isDV))) None
     else {
-      val known = found.collect { case (file, Some(change)) => file.path -> change }
-      val left = known.collect { case (path, FileChange(Some(task), _)) => path -> task }
-      val lost =
-        known.collect { case (path, FileChange(_, removed)) if removed != Removed.None => path -> removed }
       val staying = partitions.map(
         _.only(f => left.get(f.path).map(task => f.copy(deleted = IcebergDeletes.rows(task)))))
       val touched = partitions.map(_.only(f => Some(f).filter(f => lost.contains(f.path))))
       val removed =
-        if (lost.isEmpty) None
+        if (lost.isEmpty || isMarked) None
         else Some(IcebergRows.removed(session, table, staged, touched, tasks, lost))
-      base = now
+      base = changed.now
       tasks = left
       Some(ChangedInputs(
         staying.flatMap(_.files),
         removed,
-        () => IcebergRows(session, table, staged, staying, left)))
+        () => IcebergRows(session, table, staged, staying, left),
+        marked.counts))
     }
   }
 
   override def withdraw(files: Seq[WrittenFile]): Unit = {
     val paths = files.map(_.file.path)
     written --= paths
+    marked.forget(paths)
     delete(paths)
   }
 
@@ -226,7 +250,7 @@ final private[iceberg] class IcebergWrite(
   }
 
   /** Once a commit was tried, only Iceberg knows whether the files belong to the table. */
-  override def discard(): Unit = if (!submitted) delete(written.keys)
+  override def discard(): Unit = if (!submitted) delete(written.keys ++ marked.files)
 
   private def delete(paths: Iterable[String]): Unit = paths.foreach { path =>
     try table.io.deleteFile(path)

@@ -41,9 +41,19 @@ final private[rewrite] case class RowsToWrite(
     together: LogicalPlan => LogicalPlan = identity)
 
 /** A file that a run has written, and what was read back of it. */
-final private[rewrite] case class ReadBack(written: WrittenFile, footer: FileFooter, pages: FilePages)
+final private[rewrite] case class ReadBack(written: WrittenFile, footer: FileFooter, pages: FilePages) {
 
-/** What others removed while a run was at work, and what was written again. */
+  /** The rows that a reader of the table will see. */
+  def rows: Long = footer.rows - footer.file.deleted.getOrElse(0L)
+
+  /** With so many rows of it marked as deleted. */
+  def marked(rows: Long): ReadBack = {
+    val file = written.file.copy(deleted = Some(rows))
+    copy(written = written.copy(file = file), footer = footer.copy(file = file))
+  }
+}
+
+/** What others removed while a run was at work, from how many new files, and what was written again of these. */
 final private[clustering] case class Rebased(rows: Long = 0, files: Int = 0, bytes: Long = 0) {
   def and(later: Rebased): Rebased = Rebased(rows + later.rows, files + later.files, bytes + later.bytes)
 
@@ -59,6 +69,8 @@ final private[clustering] case class Rebased(rows: Long = 0, files: Int = 0, byt
  * Puts a rewrite whose commit was refused on the table as it is now (ADR 60): each row that others removed from the
  * inputs is taken out of the new files, once for each time that it was removed, and the new files that had such rows
  * are written again. The layout tells which these are, since equal rows have equal file numbers.
+ *
+ * A format that can mark rows of the new files as deleted has done so instead, and nothing is written again.
  *
  * It gives up, and the run ends as a conflict, where the format cannot tell what was removed, where rows cannot be
  * compared, where too many were removed, and where one of them is not found.
@@ -90,9 +102,20 @@ final private[rewrite] class Rebase(
     if (present.isEmpty || !isWorthIt(gone, written)) None
     else
       changed.removed match {
-        case None => Some(onto(plan, changed, Rebased(), written))
+        case None => Some(whereMarked(plan, changed, written))
         case Some(removed) => without(plan, changed, removed, written)
       }
+  }
+
+  /** The format has taken out what was removed. */
+  private def whereMarked(
+      plan: RewritePlan,
+      changed: ChangedInputs,
+      written: Seq[ReadBack]): (RewritePlan, Seq[ReadBack]) = {
+    val less = written.map(f => changed.marked.get(f.written.file.path).fold(f)(f.marked))
+    val touched = written.zip(less).filter { case (before, after) => before.rows != after.rows }
+    val taken = Rebased(rows(touched.map(_._1)) - rows(touched.map(_._2)), touched.length)
+    onto(plan, changed, taken, less)
   }
 
   private def isWorthIt(removed: Long, written: Seq[ReadBack]): Boolean =
@@ -103,7 +126,7 @@ final private[rewrite] class Rebase(
 
   private def bytes(files: Seq[ReadBack]): Long = files.map(_.written.file.length).sum
 
-  private def rows(files: Seq[ReadBack]): Long = files.map(_.footer.rows).sum
+  private def rows(files: Seq[ReadBack]): Long = files.map(_.rows).sum
 
   private def without(
       plan: RewritePlan,

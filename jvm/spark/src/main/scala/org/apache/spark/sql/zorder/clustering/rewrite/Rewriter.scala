@@ -137,7 +137,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       write: TableWrite,
       attempts: Int): RunReport = {
     val verified = progress.step("verify")(verify(plan, found, write)) { all =>
-      s"${HumanReadable.count(all.map(_.footer.rows).sum, "row")}, every column's type and NULLs as before"
+      s"${HumanReadable.count(all.map(_.rows).sum, "row")}, every column's type and NULLs as before"
     }
     val (footers, pages) = (verified.map(_.footer), verified.map(_.pages))
     val written = verified.map(_.written)
