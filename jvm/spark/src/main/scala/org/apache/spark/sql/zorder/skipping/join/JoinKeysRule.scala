@@ -73,9 +73,12 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
       change: (LogicalPlan, Attribute) => LogicalPlan): Option[LogicalPlan] = plan match {
     case union: Union =>
       val place = union.output.indexWhere(_.exprId == a.exprId)
-      if (place < 0) None else Some(union.withNewChildren(union.children.map(c => change(c, c.output(place)))))
+      if (place < 0) None
+      else Some(union.withNewChildren(union.children.map(c => change(c, c.output(place)))))
     case _ =>
-      step(plan, a).flatMap { case (child, inside) => inParts(child, inside)(change).map(withChild(plan, child, _)) }
+      step(plan, a).flatMap { case (child, inside) =>
+        inParts(child, inside)(change).map(withChild(plan, child, _))
+      }
   }
 
   /** The plan in which the scan beside the dimension that the column is of has been told which of its rows are left. */
