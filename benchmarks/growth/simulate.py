@@ -19,8 +19,8 @@ import policies
 import result_file
 from policies import Outcome, Policy
 
-# the rule for writeBudget = 8
-CHOSEN = Policy(factor=1.5, files=1.4, power=0.5, refit=16 / 3, budget=8)
+# the rule for writeBudget = 5
+CHOSEN = Policy(factor=1.5, files=1.4, power=0.5, refit=10 / 3)
 # the rule of ADR 45, for writeBudget = 5
 BEFORE = Policy(factor=1.5, files=0.6, power=0.5, refit=10 / 3, most=0.5)
 BUDGETS = (5, 6, 7, 8, 10)

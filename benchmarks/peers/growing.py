@@ -54,7 +54,7 @@ SYSTEMS = {
     "ours, Delta": WAYS,
     "ours, liquid Delta": WAYS,
     "ours, Iceberg": WAYS,
-    "ours, Iceberg, writeBudget 5": ("full",),
+    "ours, Iceberg, writeBudget 8": ("time", "full"),
     "ours, Iceberg, writeBudget 10": ("full",),
     "Delta liquid": WAYS,
     "Delta ZORDER BY": ("full",),

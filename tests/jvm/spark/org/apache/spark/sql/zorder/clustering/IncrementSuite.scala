@@ -53,7 +53,7 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
       assert(status(dry) === "DRY_RUN" && reason(dry).contains("fell into"), reason(dry))
       val (row, watch) = JobWatch(spark)(done(keepsRows(path)(zorder(path, run))))
       assert(
-        reason(row).contains("were merged there") && reason(row).contains("writeBudget is 8.0"),
+        reason(row).contains("were merged there") && reason(row).contains("writeBudget is 5.0"),
         reason(row))
       val after = dataFiles(path)
       val same = before.toSet.intersect(after.toSet).size

@@ -52,6 +52,14 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(decided(25000, files = 200, budget = 4.9).isInstanceOf[GrowthPlan.Append])
   }
 
+  test("cells that would become twice as large as files of a new layout are full") {
+    def decided(newBytes: Long): GrowthPlan =
+      growth(Map(98 -> 10L, 99 -> 30L), newBytes).copy(newLayoutFiles = 100).decide(5.0)
+    // cell 99 has 1000 bytes and gets three quarters of the new ones
+    assert(decided(1360) === GrowthPlan.Merge(Set(98, 99)))
+    assert(decided(1380).isInstanceOf[GrowthPlan.Append])
+  }
+
   test("everything is written anew when look-ups suffer and two thirds of the budget are enough for it") {
     val all = (0 until 100).map(_ -> 10L).toMap
     assert(growth(all, 1000, sortedRunBytes = 42000, hurts = true).decide(5.0) === GrowthPlan.Refit)

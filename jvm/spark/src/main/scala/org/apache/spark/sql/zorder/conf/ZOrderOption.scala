@@ -169,7 +169,7 @@ object ZOrderOption {
     option(OptionValue.decimal(_, _, 1, 1000))(
       "writeBudget",
       "bytes per byte",
-      "8",
+      "5",
       "Bytes that a run may write per byte appended since the last one. If a merge would cost more, new rows become " +
         "files of their own in layout order and are merged with each other by size. When rewriting the whole " +
         "partition becomes cheaper, the run does that.",
@@ -275,7 +275,7 @@ final case class RunOptions(
     force: Boolean = false,
     skipIfRunning: Boolean = false,
     overlap: String = "exclude",
-    writeBudget: Double = 8.0,
+    writeBudget: Double = 5.0,
     deletedShare: Double = 0.05,
     worstFiles: Double = 1.0,
     maxInputBytes: Option[Long] = None,

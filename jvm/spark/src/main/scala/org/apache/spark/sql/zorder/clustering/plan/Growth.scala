@@ -148,7 +148,7 @@ private[clustering] object GrowthPlan {
  * @param hurts
  *   whether look-ups read noticeably more because of these and the new rows
  * @param newLayoutFiles
- *   files that a new layout of all rows would have
+ *   files that a new layout of all rows would have; 0: not known
  */
 final private[clustering] case class Growth(
     cellBytes: Array[Long],
@@ -160,17 +160,18 @@ final private[clustering] case class Growth(
   private val tiers = sortedRuns.map(a => (a.bytes, a.spans.length))
   private val grownBytes = newBytes + tiers.map(_._1).sum
 
+  private def touched: Seq[Int] = rows.indices.filter(rows(_) > 0)
+
   /** Bytes that a merge into the cells writes per byte appended. */
   def amplification: Double = {
-    val touched = rows.indices.filter(rows(_) > 0).map(cellBytes(_)).sum
-    (newBytes + touched).toDouble / math.max(1L, newBytes)
+    (newBytes + touched.map(cellBytes(_)).sum).toDouble / math.max(1L, newBytes)
   }
 
   /** Bytes written per byte appended since the last rewrite, if the whole partition is rewritten. */
   private def refitAmplification: Double = (grownBytes + cellBytes.sum).toDouble / math.max(1L, grownBytes)
 
   /**
-   * Merges into the cells while that is within the budget. Otherwise appends, together with what was appended
+   * Merges into the cells while that is within the budget and they have room. Otherwise appends, together with what was appended
    * before if that is not much more, until look-ups suffer and writing everything anew is within what the budget
    * has left for it. A partition that has doubled has outgrown its layout.
    *
@@ -183,7 +184,7 @@ final private[clustering] case class Growth(
     if (mayRefit && (grownBytes > cellBytes.sum || outgrown(budget))) GrowthPlan.Refit
     else if (cellBytes.forall(_ == 0)) GrowthPlan.Merge(rows.indices.toSet) // nothing else lies there
     else if (rows.sum == 0) GrowthPlan.Merge(Set(cellBytes.indexOf(cellBytes.min)))
-    else if (amplification <= budget) GrowthPlan.Merge(rows.indices.filter(rows(_) > 0).toSet)
+    else if (amplification <= budget && hasRoom) GrowthPlan.Merge(touched.toSet)
     else if (mayRefit && refitAmplification <= Tiers.refitBudget(budget) && (hurts || crowded))
       GrowthPlan.Refit
     else append(if (mayRefit) budget else 0.0)
@@ -194,6 +195,15 @@ final private[clustering] case class Growth(
    */
   private def outgrown(budget: Double): Boolean =
     newLayoutFiles >= 2 * rows.length && totalBytes <= budget * newBytes
+
+  /**
+   * Whether no cell becomes more than twice as large as the files of a new layout. Rows in the order of time fall into the
+   * outermost cells, which would take in all that ever comes.
+   */
+  private def hasRoom: Boolean = newLayoutFiles == 0 || touched.forall { cell =>
+    val added = newBytes.toDouble * rows(cell) / rows.sum
+    cellBytes(cell) + added <= 2.0 * totalBytes / newLayoutFiles
+  }
 
   /** Whether the files across cells are about as many as there may be. */
   private def crowded: Boolean =
