@@ -142,7 +142,7 @@ def test_without_java_each_command_says_what_to_type(tmp_path):
     wanted = r"^- Java: Spark \S+ needs Java .*17.* where JAVA_HOME points to: type unset JAVA_HOME"
     assert re.search(wanted, todo), todo
     assert todo.count("\n") == 1, todo
-    done = shell(tmp_path, "history", "/t", **nowhere)
+    done = shell(tmp_path, "history", str(tmp_path), **nowhere)
     assert done.returncode == 1 and "type unset JAVA_HOME, then" in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
 
