@@ -154,13 +154,7 @@ def outcome(policy: Policy, order: str, cells: int = 64, share: float = 0.03, ap
             written += wrote
         each.append(looked_up(regions, order, cells))
         files.append((cells + sum(n for r in regions for _, n in r.merges)) / cells)
-    return Outcome(
-        max(each),
-        sum(each) / appends,
-        written / (share * appends),
-        max(files),
-        tuple(each),
-    )
+    return Outcome(max(each), sum(each) / appends, written / (share * appends), max(files), tuple(each))
 
 
 @dataclass(frozen=True)
@@ -201,10 +195,4 @@ def from_nothing(policy: Policy, rounds: int) -> Rounds:
         files.append((cells + sum(n for _, n in region.merges)) / number)
         opened.append(1 + len(region.merges))
     read, files, opened = read[8:], files[8:], opened[8:]
-    return Rounds(
-        max(read),
-        statistics.mean(read),
-        written / rounds,
-        max(files),
-        statistics.mean(opened),
-    )
+    return Rounds(max(read), statistics.mean(read), written / rounds, max(files), statistics.mean(opened))
