@@ -63,6 +63,9 @@ val sparkJavaOptions = Seq(
   .flatMap(p => Seq("--add-opens", s"$p=ALL-UNNAMED")) ++
   Seq("-Xmx2g", "-Dspark.testing=1", "-Dspark.ui.enabled=false", "-Duser.timezone=UTC")
 
+// `make test` sets it; without it everything runs, whatever its tags are
+val isShort = sys.env.get("SHORT_TESTS").contains("1")
+
 /**
  * Tests run much code a few times: C2 costs more than it gains, and collectors need not save memory. A process, of
  * which Hadoop starts many, is started without a helper between.
@@ -73,7 +76,9 @@ val testJavaOptions = Seq(
   "-XX:+UseParallelGC",
   "-XX:MetaspaceSize=512m",
   "-XX:TieredStopAtLevel=1",
-  "-XX:ReservedCodeCacheSize=240m")
+  "-XX:ReservedCodeCacheSize=240m") ++
+  // each JVM saves two or three seconds; `make test-all` has the classes verified
+  (if (isShort) Seq("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote") else Nil)
 
 def repo(path: String): File = file(path).getAbsoluteFile
 
@@ -93,9 +98,8 @@ def reports(id: String): Seq[TestOption] = Seq(
 /** The line whose short tests are most; the other full ones leave out what is the same on all lines. */
 val firstFull = sparkLines.find(_.tests == "full").get
 
-// `make test` sets it; without it everything runs, whatever its tags are
 lazy val shortTests = settingKey[Boolean]("Whether tests whose tags say so are left for `make test-all`")
-Global / shortTests := sys.env.get("SHORT_TESTS").contains("1")
+Global / shortTests := isShort
 
 val longTest = "sparkzorder.mark.LongTest"
 val sameOnAllLines = "sparkzorder.mark.SameOnAllLines"
@@ -113,28 +117,30 @@ def selected(id: String, without: String*): Seq[Setting[_]] = {
 
 /**
  * The tests of a line that has all of them in several JVMs, of about the same length, which run at the same time. Each
- * takes a quarter of a minute until Spark's code is warm, so the line with fewer tests has two only.
+ * takes a quarter of a minute until Spark's code is warm, so there are no more than run at once.
  */
 def inSeveralJvms(line: SparkLine): Setting[_] = Test / testGrouping := {
   val options = (Test / forkOptions).value
-  val delta = """.*\.(?:table\.delta\.|skipping\.Delta).*""".r
-  val formats = """.*\.(?:table\.(iceberg|hudi)\.|skipping\.Iceberg).*""".r
-  val reading = """.*\.zorder\.(skipping|insight|querylog|clustering\.sort|expr)\..*""".r
-  val running = """.*\.zorder\.clustering\..*""".r
+  val delta = """.*\.(?:table\.(?:delta|hudi)\.|skipping\.Delta).*""".r
+  val iceberg = """.*\.(?:table\.iceberg\.|skipping\.Iceberg).*""".r
+  val reading = """.*\.zorder\.(?:skipping|insight|querylog|clustering\.sort|expr)\..*""".r
   def group(test: TestDefinition): String = test.name match {
-    case delta() => if (line == firstFull) "delta" else "formats"
-    case formats(_) => "formats"
-    case reading(_) if line == firstFull => "reading"
-    case running() if line == firstFull => "running"
+    case delta() | iceberg() if line != firstFull => "formats"
+    case delta() => "delta and hudi"
+    case iceberg() | reading() if line == firstFull => "reading and iceberg"
     case _ => "writing"
   }
-  // they start in this order, and the longest must not be the last
-  val longest = Seq("delta", "reading", "formats", "running", "writing")
-  (Test / definedTests).value.groupBy(group).toSeq.sortBy(g => longest.indexOf(g._1)).map {
-    case (name, tests) =>
-      Tests.Group(name, tests, Tests.SubProcess(options))
+  (Test / definedTests).value.groupBy(group).toSeq.map { case (name, tests) =>
+    Tests.Group(name, tests, Tests.SubProcess(options))
   }
 }
+
+/** Lines with few tests come last, so that all JVMs are at work until the end. */
+def afterTheFullLines(line: SparkLine): Seq[Setting[_]] =
+  if (!isShort || line.tests == "full") Nil
+  else Seq(Test / compile :=
+    (Test / compile).dependsOn(sparkLines.filter(_.tests == "full").map(l =>
+      LocalProject(l.id) / Test / compile): _*).value)
 
 lazy val scalafixCheck = taskKey[Unit]("Syntactic scalafix rules on main and test sources; changes nothing")
 
@@ -283,6 +289,7 @@ def sparkProject(line: SparkLine): Project = {
       }))
     .settings(Release.settings(line))
     .settings(if (full) Seq[Setting[_]](inSeveralJvms(line)) else Seq.empty[Setting[_]])
+    .settings(afterTheFullLines(line))
     .settings(if (line == firstFull) Nil else lintedOnce(line))
     .settings(selected(line.id, longTest +: (if (line == firstFull) Nil else Seq(sameOnAllLines)): _*))
 }

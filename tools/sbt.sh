@@ -6,7 +6,7 @@ version=$(sed -n 's/^sbt\.version=//p' project/build.properties)
 launcher=target/tools/sbt-launch-$version.jar
 # C1 alone: the compilers of five Scala versions, a build each, never run long enough to pay for C2; their code
 # does not fit into the 48 MB that C1 alone reserves
-memory=(-Xmx2g -Xss4m -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m)
+memory=(-Xmx2g -Xss4m -XX:+UseParallelGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m)
 # no server and no colours: runs of several checkouts on one machine must not meet, logs must be readable
 quiet=(-Dsbt.server.autostart=false -Dsbt.supershell=false -Dsbt.color="${SBT_COLOR:-false}")
 

@@ -121,17 +121,14 @@ def session(key, value):
     return spark
 
 
-def lives(spark):
-    return {
-        "plain": lived(spark, "sales.plain"),
-        "daily": lived(spark, "sales.daily", "PARTITIONED BY (day)"),
-    }
+def daily(spark):
+    return lived(spark, "sales.daily", "PARTITIONED BY (day)")
 
 
 def by_thrift():
     with thrift_metastore.running(FOLDER) as address:
         spark = session("hive.metastore.uris", address)
-        facts = lives(spark)
+        facts = {"plain": lived(spark, "sales.plain"), "daily": daily(spark)}
         spark.stop()
     return facts
 
@@ -143,7 +140,7 @@ def embedded():
     spark.sql(f"CREATE TABLE sales.parts USING parquet PARTITIONED BY (day) AS {ROWS}")
     spark.sql(f"CREATE TABLE sales.outside USING parquet LOCATION '{FOLDER}/outside' AS {ROWS}")
     facts = {name: clustered(spark, f"sales.{name}") for name in ("managed", "parts", "outside")}
-    facts.update(lives(spark))
+    facts["daily"] = daily(spark)
     home = location(spark, "sales.managed")
     spark.sql("ZORDER VACUUM sales.managed RETAIN 0 HOURS")
     spark.sql("ZORDER REMOVE sales.managed")

@@ -6,6 +6,8 @@ import pytest
 import spark_zorder
 from support import facts_of
 
+pytestmark = pytest.mark.same_on_all_lines
+
 
 @pytest.fixture(scope="module")
 def facts(tmp_path_factory):

@@ -39,6 +39,9 @@ def all_blocks():
 def of_pages(kind):
     """The pages that have blocks of a kind to run; those that are not among the first ones are long."""
     found = dict.fromkeys(block.page for block in doc_blocks.blocks(kind) if not block.excuse)
+    if kind == "python":
+        # whose output is compared, too
+        del found["README.md"]
     return [page if page in FIRST else pytest.param(page, marks=pytest.mark.long) for page in found]
 
 

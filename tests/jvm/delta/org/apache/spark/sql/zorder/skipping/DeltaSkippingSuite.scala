@@ -121,7 +121,9 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     }
   }
 
-  test("columns are known by what they are in files: added later, renamed, swapped, added again") {
+  test(
+    "columns are known by what they are in files: added later, renamed, swapped, added again",
+    SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       spark.range(0, 1000, 1, 10).selectExpr("id", "-id b").write.format("delta")

@@ -63,7 +63,7 @@ class IndexUnderChangeSuite extends AnyFunSuite with UncompiledQueries {
       (0 until 8).foreach(i => put(file(i.toLong, i * 100L), path.resolve(s"f$i.parquet")))
       spark.sql(s"ZORDER INDEX '$path'")
       val before = SkippedScans.usage.map(_.pruned).sum
-      (8 until 32).foreach { i =>
+      (8 until 22).foreach { i =>
         random.nextInt(6) match {
           case 0 => put(file(i.toLong, i * 80L), path.resolve(s"f$i.parquet"))
           case 1 | 2 =>

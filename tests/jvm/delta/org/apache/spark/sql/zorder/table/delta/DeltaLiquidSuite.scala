@@ -69,7 +69,8 @@ class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
   }
 
   test(
-    "a run has the table's columns; OPTIMIZE rewrites none of its bytes, new files only; OPTIMIZE FULL all") {
+    "a run has the table's columns; OPTIMIZE rewrites none of its bytes, new files only; OPTIMIZE FULL all",
+    SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       liquid(path, "a, b", 12000)

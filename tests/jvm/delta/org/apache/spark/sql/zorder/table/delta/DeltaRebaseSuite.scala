@@ -197,7 +197,7 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("partitions: only the files of the partition with removed rows are written again") {
+  test("partitions: only the files of the partition with removed rows are written again", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       withConf("spark.databricks.delta.properties.defaults.enableDeletionVectors" -> "true") {
