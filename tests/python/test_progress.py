@@ -23,6 +23,7 @@ def read_all(terminal, parts):
         pass
 
 
+@pytest.mark.long
 def test_the_steps_appear_on_a_terminal_though_java_has_no_console(table, tmp_path):
     """The setting stays as it is by default, so that it is the JVM that finds the terminal."""
     terminal, other_end = pty.openpty()

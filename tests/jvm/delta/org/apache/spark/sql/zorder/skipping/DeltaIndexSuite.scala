@@ -117,7 +117,7 @@ class DeltaIndexSuite extends AnyFunSuite with NarrowedTables {
     }
   }
 
-  test("files that are appended are read until a refresh; a run and OPTIMIZE are followed", SameOnAllLines) {
+  test("files that are appended are read until a refresh; a run and OPTIMIZE are followed", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       saved(scattered(0, 40), path)

@@ -123,7 +123,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
 
   test(
     "columns are known by what they are in files: added later, renamed, swapped, added again",
-    SameOnAllLines) {
+    LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       spark.range(0, 1000, 1, 10).selectExpr("id", "-id b").write.format("delta")
@@ -261,7 +261,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
 
   test(
     "a broadcast join opens the files that have its keys, and no outer join leaves out any",
-    SameOnAllLines) {
+    LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       table(path, "enableDeletionVectors" -> "true")
@@ -345,7 +345,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     "(SELECT id FROM <t> ORDER BY ts LIMIT 5) UNION ALL (SELECT id FROM <t> ORDER BY ts DESC LIMIT 5)"
   )
 
-  test("scans of one table in one query keep what is their own", SameOnAllLines) {
+  test("scans of one table in one query keep what is their own", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       table(path)
@@ -354,7 +354,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     }
   }
 
-  test("an earlier version is narrowed by its own files", SameOnAllLines) {
+  test("an earlier version is narrowed by its own files", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       table(path)
@@ -385,7 +385,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
   for (withVectors <- Seq("true", "false"))
     test(
       s"DELETE, UPDATE, MERGE and INSERT do what they do without skipping, deletion vectors: $withVectors",
-      SameOnAllLines +: LongTest.unless(withVectors == "true"): _*) {
+      LongTest) {
       withTempDir { dir =>
         val (narrowed, whole) = (dir.resolve("narrowed"), dir.resolve("whole"))
         Seq(narrowed, whole).foreach(table(_, "enableDeletionVectors" -> withVectors))

@@ -6,7 +6,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.skipping.scan.ScansOfFormats
-import sparkzorder.SameOnAllLines
+import sparkzorder.{LongTest, SameOnAllLines}
 
 /** Iceberg tables with an index of ours: it finds single values and expressions in few files of every snapshot. */
 class IcebergIndexSuite extends AnyFunSuite with NarrowedIcebergTables {
@@ -99,7 +99,7 @@ class IcebergIndexSuite extends AnyFunSuite with NarrowedIcebergTables {
   for (version <- 2 to 3)
     test(
       s"entries are of all rows of a file, whatever a snapshot deletes of it, version $version",
-      (if (version == 2) Seq(SameOnAllLines) else Nil): _*) {
+      if (version == 3) SameOnAllLines else LongTest) {
       val t = addresses(
         s"deletes_$version",
         10,

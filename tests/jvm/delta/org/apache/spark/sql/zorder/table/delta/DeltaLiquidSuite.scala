@@ -222,9 +222,7 @@ class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
   }
 
   for (mode <- Seq("name", "id"))
-    test(
-      s"column mapping by $mode, nested columns, NULLs, row tracking",
-      if (mode == "id") SameOnAllLines else LongTest) {
+    test(s"column mapping by $mode, nested columns, NULLs, row tracking", LongTest) {
       withTempDir { dir =>
         val path = dir.resolve("t")
         spark.sql(

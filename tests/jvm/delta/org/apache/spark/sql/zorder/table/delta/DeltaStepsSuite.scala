@@ -178,7 +178,7 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
     }
   }
 
-  test("a value that fills several files, and partitions of which one is larger than a batch") {
+  test("a value that fills several files, and partitions of which one is larger than a batch", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       numbers(15000).selectExpr(
