@@ -265,8 +265,9 @@ final private[clustering] class RewriteForecaster(
     val tried =
       if (fitted.first.candidates.nonEmpty) fitted.first.candidates
       else Seq(scorer.of(fitted.first.layout.curve, ahead))
-    val least = scorer.bound
-    val stands = ReadLowerBound.unlessBeaten(least.files, tried.map(_.files)).isDefined
+    val least = scorer.bound(ahead)
+    val stands = ReadLowerBound.unlessBeaten(least.files, tried.map(_.files)).isDefined &&
+      ReadLowerBound.unlessBeaten(least.pages, tried.map(_.pages)).isDefined
     (scorer.of("now", present) +: tried) ++ (if (stands) Seq(least) else Nil)
   }
 }
