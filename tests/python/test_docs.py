@@ -182,7 +182,7 @@ def test_readme_and_front_show_what_its_python_prints(spark, capsys):
     capsys.readouterr()
     # a place without hyphens, where a line of a sentence might end
     with tempfile.TemporaryDirectory(prefix="docs") as folder:
-        exec(doc_blocks.blocks("python")[0].text.replace("/data/", f"{folder}/"), {})
+        exec(doc_blocks.blocks("python")[0].text.replace("/tmp/", f"{folder}/"), {})
     printed = _alike(capsys.readouterr().out)
     assert len(shown) == 3
     assert [block for block in shown if block not in printed] == [], printed
