@@ -117,7 +117,8 @@ def broken(html: str) -> str:
 
 
 def _marked(name: re.Match[str]) -> str:
-    return re.sub(r"(?<=\w)([_./])(?=\w)", r"\1<wbr>", name.group(0))
+    # a version stays in one piece
+    return re.sub(r"(?<=[A-Za-z])([_./])(?=[A-Za-z])", r"\1<wbr>", name.group(0))
 
 
 def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:

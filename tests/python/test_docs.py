@@ -91,7 +91,8 @@ def world(spark, tmp_path, monkeypatch):
     (tmp_path / "spark-events/app-1").write_text(
         '{"Event":"SparkListenerLogStart","Spark Version":"4.3.0"}\n'
     )
-    yield lambda text: re.sub(r"(?<=['\" ])/(data|logs|spark-events|indexes)\b", rf"{tmp_path}/\1", text)
+    places = re.compile(r"(?<=['\" ])(?:/tmp)?/(data|logs|spark-events|indexes|sales)\b")
+    yield lambda text: places.sub(rf"{tmp_path}/\1", text)
     for setting in (*SETTINGS, "spark.sql.parquet.outputTimestampType"):
         spark.conf.unset(setting)
     spark.sql("DROP DATABASE db CASCADE")

@@ -7,7 +7,14 @@ import pytest
 from support import TOP
 
 SITE = TOP / "target/site"
-PAGES = ("index", "guide/getting-started", "guide/choosing-columns", "guide/errors", "benchmarks")
+PAGES = (
+    "index",
+    "guide/getting-started",
+    "guide/choosing-columns",
+    "guide/notebook",
+    "guide/errors",
+    "benchmarks",
+)
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 # what ends beyond the page, but for what scrolls in its box
 WIDER = """
