@@ -27,6 +27,10 @@ LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 # what the theme would ask a host for, so that its search works from a disk
 ITEM = re.compile(r"( *)([-*]|\d+\.)( +)\S")
 SHIM = re.compile(r'<script src="https://unpkg\.com/iframe-worker/shim"></script>')
+# of a page of the site: tables, names in them, and conditions as in headings
+TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+NAME = re.compile(r"(?<=<code>)[^<\s]{12,}(?=</code>)")
+CONDITION = re.compile(r"(?<=>)\s*[A-Z]+(?:_[A-Z]+)+\s*(?=<)")
 # text between back quotes, in a line or in a block, is no link
 CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 
@@ -101,9 +105,20 @@ def indented(markdown: str) -> str:
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """Takes a script of our own in place of one from a host."""
+    """Takes a script of our own in place of one from a host, and says where long names may end a line."""
     script = _relative("assets/search-from-disk.js", page.file.dest_uri)
-    return SHIM.sub(f'<script src="{script}"></script>', output)
+    return broken(SHIM.sub(f'<script src="{script}"></script>', output))
+
+
+def broken(html: str) -> str:
+    """Names in tables, and conditions of errors, may end a line behind a dot, a slash or an underscore."""
+    in_tables = TABLE.sub(lambda table: NAME.sub(_marked, table.group(0)), html)
+    return CONDITION.sub(_marked, in_tables)
+
+
+def _marked(name: re.Match[str]) -> str:
+    # a version stays in one piece
+    return re.sub(r"(?<=[A-Za-z])([_./])(?=[A-Za-z])", r"\1<wbr>", name.group(0))
 
 
 def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:

@@ -1,7 +1,7 @@
-"""Draws docs/images/layouts.svg: what six layouts of the same rows do to the boxes of files.
+"""Draws docs/images/layouts.svg and, for phones, layouts-narrow.svg: what six layouts of the same rows do.
 
 4,096 rows of two independent columns. The shares are counted from the boxes, not from a run of spark-zorder.
-`--check` ends with 1 if the file is another one.
+`--check` ends with 1 if a file is another one.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent.parent
-PICTURE = TOP / "docs/images/layouts.svg"
+# layouts side by side in each picture
+PICTURES = {TOP / "docs/images/layouts.svg": 3, TOP / "docs/images/layouts-narrow.svg": 2}
 BITS = 6
 ROWS = 4096
-SIDE, GAP, HEAD, FOOT, ACROSS = 220, 28, 26, 40, 3
+SIDE, GAP, HEAD, FOOT = 220, 28, 26, 40
 COLUMNS = ("customer", "product")
 STYLE = (
     ":root{--ink:#16202b;--muted:#56646f;--line:#7b8894;--now:#0067ac;--paper:#ffffff}"
@@ -101,16 +102,15 @@ def span(file: File, axis: int) -> tuple[int, int]:
     return min(values), max(values)
 
 
-def picture() -> str:
+def picture(drawn: list[tuple[str, list[File]]], across: int) -> str:
     """All layouts in one SVG that follows light and dark."""
-    drawn = layouts()
-    down = -(-len(drawn) // ACROSS)
-    width, height = ACROSS * (SIDE + GAP) + GAP, down * (SIDE + HEAD + FOOT) + GAP
+    down = -(-len(drawn) // across)
+    width, height = across * (SIDE + GAP) + GAP, down * (SIDE + HEAD + FOOT)
     said = "; ".join(f"{name}: {_shares(files)}" for name, files in drawn)
     box = f'viewBox="0 0 {width} {height}" role="img" aria-label="{said}"'
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {box}>', f"<style>{STYLE}</style>"]
     for i, (name, files) in enumerate(drawn):
-        left, top = GAP + i % ACROSS * (SIDE + GAP), HEAD + i // ACROSS * (SIDE + HEAD + FOOT)
+        left, top = GAP + i % across * (SIDE + GAP), HEAD + i // across * (SIDE + HEAD + FOOT)
         parts += _panel(name, files, left, top)
     return "\n".join([*parts, "</svg>", ""])
 
@@ -136,11 +136,13 @@ def _panel(name: str, files: list[File], left: int, top: int) -> list[str]:
 
 def main() -> int:
     """Writes or checks."""
-    made = picture()
+    drawn = layouts()
+    made = {file: picture(drawn, across) for file, across in PICTURES.items()}
     if "--check" in sys.argv[1:]:
-        return int(not PICTURE.is_file() or PICTURE.read_text() != made)
-    PICTURE.write_text(made)
-    print(f"written: {PICTURE.relative_to(TOP)}")
+        return int(any(not file.is_file() or file.read_text() != text for file, text in made.items()))
+    for file, text in made.items():
+        file.write_text(text)
+        print(f"written: {file.relative_to(TOP)}")
     return 0
 
 

@@ -80,7 +80,8 @@ class Gain:
 
 
 def _pair(shares: list[float]) -> str:
-    return " / ".join(f"{share:.3f}" for share in shares)
+    # a pair stays on one line
+    return "\u00a0/\u00a0".join(f"{share:.3f}" for share in shares)
 
 
 def readme(gain: Gain, result: dict[str, Any], peers: dict[str, Any]) -> str:

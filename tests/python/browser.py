@@ -24,7 +24,8 @@ def found():
 @contextmanager
 def opened():
     """A browser with one empty page."""
-    with tempfile.TemporaryDirectory(prefix="browser-") as profile:
+    # its children write to the profile for a moment after it has ended
+    with tempfile.TemporaryDirectory(prefix="browser-", ignore_cleanup_errors=True) as profile:
         to_browser, ours_out = os.pipe()
         ours_in, from_browser = os.pipe()
 

@@ -94,7 +94,8 @@ def world(spark, tmp_path, monkeypatch):
     (tmp_path / "spark-events/app-1").write_text(
         '{"Event":"SparkListenerLogStart","Spark Version":"4.3.0"}\n'
     )
-    yield lambda text: re.sub(r"(?<=['\" ])/(data|logs|spark-events|indexes)\b", rf"{tmp_path}/\1", text)
+    places = re.compile(r"(?<=['\" ])(?:/tmp)?/(data|logs|spark-events|indexes|sales)\b")
+    yield lambda text: places.sub(rf"{tmp_path}/\1", text)
     for setting in (*SETTINGS, "spark.sql.parquet.outputTimestampType"):
         spark.conf.unset(setting)
     spark.sql("DROP DATABASE db CASCADE")
@@ -178,15 +179,16 @@ def test_what_make_and_tools_are_asked_for_exists():
     assert set(re.findall(r"`make ([a-z0-9.-]*[a-z0-9])", pages)) <= targets
 
 
-def test_readme_shows_what_its_python_prints(spark, capsys):
+def test_readme_and_front_show_what_its_python_prints(spark, capsys):
     """Shares of pages and sizes differ a little from one machine to the next; all else is as it is shown."""
-    shown = [_alike(block) for block in re.findall(r"```text\n(.*?)```", _text("README.md"), re.DOTALL)]
+    pages = _text("README.md") + _text("docs/index.md")
+    shown = [_alike(block) for block in re.findall(r"```text\n(.*?)```", pages, re.DOTALL)]
     capsys.readouterr()
     # a place without hyphens, where a line of a sentence might end
     with tempfile.TemporaryDirectory(prefix="docs") as folder:
-        exec(doc_blocks.blocks("python")[0].text.replace("/data/", f"{folder}/"), {})
+        exec(doc_blocks.blocks("python")[0].text.replace("/tmp/", f"{folder}/"), {})
     printed = _alike(capsys.readouterr().out)
-    assert len(shown) == 2
+    assert len(shown) == 3
     assert [block for block in shown if block not in printed] == [], printed
 
 

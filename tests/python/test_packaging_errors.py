@@ -130,8 +130,11 @@ def test_the_jar_without_pyspark(tmp_path):
     done = shell(tmp_path, "jar", "--spark", "3.5", "--scala", "2.12")
     assert done.returncode == 0 and "spark-zorder-spark3.5_2.12-" in done.stdout, done.stderr
     done = shell(tmp_path, "jar")
-    assert done.returncode == 1 and "name the Spark, as in jar --spark 3.5 --scala 2.12" in done.stderr
+    assert done.returncode == 1 and done.stderr.startswith("pyspark is not installed, so name the Spark")
     assert shell(tmp_path, "jar", "--scala", "2.12").returncode == 2
+    asked = WITHOUT_PYSPARK.partition("from spark_zorder")[0] + "import spark_zorder; spark_zorder.jar()"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=False)
+    assert "SetupError: pyspark is not installed, so name the Spark, as in python -m" in done.stderr
 
 
 def test_without_java_each_command_says_what_to_type(tmp_path):

@@ -96,7 +96,7 @@ class Output:
         return self
 
     def update(self, data, raw):
-        assert data["text/html"].startswith("<pre>")
+        assert data["text/html"].startswith('<pre style="white-space:pre-wrap">')
         self.texts.append(data["text/plain"])
 
 

@@ -26,7 +26,7 @@ import json
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import _early, _machine, _sql, _text
-from ._errors import SetupError, UsageError, is_conflict, sentence
+from ._errors import UsageError, is_conflict, sentence
 from ._version import __version__
 from .audit import shell
 from .view import notebook
@@ -275,8 +275,6 @@ def _jar(arguments: argparse.Namespace) -> int:
         print(_jars.jar_for(arguments.spark, arguments.scala))
     elif arguments.scala is not None:
         raise UsageError("--scala goes with --spark, as in --spark 3.5 --scala 2.12.")
-    elif not _machine.has_pyspark():
-        raise SetupError("pyspark is not installed, so name the Spark, as in jar --spark 3.5 --scala 2.12.")
     else:
         print(_jars.jar())
     return DONE

@@ -31,7 +31,8 @@ def configure(builder: Any) -> Any:
 
     Raises an error of one sentence if no jar fits the installed Spark and Scala.
 
-    >>> spark = spark_zorder.configure(SparkSession.builder.appName("x")).getOrCreate()
+    Examples:
+        >>> spark = spark_zorder.configure(SparkSession.builder.appName("x")).getOrCreate()
     """
     remote = str(_option(builder, "spark.remote") or os.environ.get("SPARK_REMOTE") or "")
     if remote.startswith("sc://"):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._errors import SetupError
+from ._machine import has_pyspark
 from ._session import is_connect
 
 if TYPE_CHECKING:
@@ -120,6 +121,11 @@ def path_of(jar: Jar) -> str:
 
 def jar_path() -> str:
     """The path of the jar for the Spark of this machine."""
+    if not has_pyspark():
+        raise SetupError(
+            "pyspark is not installed, so name the Spark, as in "
+            "python -m spark_zorder jar --spark 3.5 --scala 2.12."
+        )
     import pyspark
 
     here = installed()

@@ -48,7 +48,8 @@ def cluster(df: DataFrame, *cols: functions.ColumnOrName, files: int | None = No
     clustering run would choose for a table of the size in Spark's plan (``spark.zorder.fileCount`` and
     ``targetFileSize`` count), or ``spark.sql.shuffle.partitions`` if the plan has no size.
 
-    >>> spark_zorder.cluster(df, "a", "b", files=64).write.parquet(path)
+    Examples:
+        >>> spark_zorder.cluster(df, "a", "b", files=64).write.parquet(path)
     """
     bridge, by = _prepare(df, cols, files, "cluster")
     return _session.dataframe(df.sparkSession, bridge.cluster(_java(df), by, files or 0))

@@ -29,7 +29,8 @@ def zorder(*cols: ColumnOrName) -> Column:
     significant first, and the earlier column wins a tie. The key knows nothing of the data: columns of
     unlike ranges are better served by ``ZOrderTable.optimize()`` or ``cluster``, which fit a layout.
 
-    >>> df.orderBy(zorder("day", "customer"))
+    Examples:
+        >>> df.orderBy(zorder("day", "customer"))
     """
     return _call("zorder", *cols)
 
@@ -40,7 +41,8 @@ def hilbert(*cols: ColumnOrName) -> Column:
     Types and NULLs as for ``zorder``. Neighbours on the Hilbert curve are neighbours in every column, so
     ranges of the key are more compact than those of ``zorder``; the key is dearer to compute.
 
-    >>> df.sortWithinPartitions(hilbert("x", "y"))
+    Examples:
+        >>> df.sortWithinPartitions(hilbert("x", "y"))
     """
     return _call("hilbert", *cols)
 
@@ -51,7 +53,8 @@ def zorder_compare(left: ColumnOrName, right: ColumnOrName) -> Column:
     Both structs have the same field types, and the answer is that of comparing ``zorder`` of the fields of
     one with ``zorder`` of the fields of the other. NULL fields come first.
 
-    >>> df.select(zorder_compare(struct("a", "b"), struct("c", "d")))
+    Examples:
+        >>> df.select(zorder_compare(struct("a", "b"), struct("c", "d")))
     """
     return _call("zorder_compare", left, right)
 
@@ -62,7 +65,8 @@ def zorder_file(layout: str, *cols: ColumnOrName) -> Column:
     ``layout`` is the JSON text of a layout (``spark_zorder.fit(...).json``); the columns are given in the
     layout's order and have its types. A NULL value goes where the layout puts NULLs.
 
-    >>> df.groupBy(zorder_file(layout.json, "a", "b")).count()
+    Examples:
+        >>> df.groupBy(zorder_file(layout.json, "a", "b")).count()
     """
     return _call_with_layout("zorder_file", layout, cols)
 
@@ -72,7 +76,8 @@ def zorder_key(layout: str, *cols: ColumnOrName) -> Column:
 
     Arguments and NULLs as for ``zorder_file``.
 
-    >>> df.sortWithinPartitions(zorder_key(layout.json, "a", "b"))
+    Examples:
+        >>> df.sortWithinPartitions(zorder_key(layout.json, "a", "b"))
     """
     return _call_with_layout("zorder_key", layout, cols)
 

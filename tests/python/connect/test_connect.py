@@ -114,7 +114,7 @@ def test_what_is_skipped_is_told_of_whole_queries(connect, tmp_path):
     query = connect.read.parquet(path).where("id < 1500")
     rows = spark_zorder.explain_skipping(query).collect()
     assert rows[0]["considered"] == 4
-    assert "(id < 1500L)" in [row["filter"] for row in rows]
+    assert "(id < 1500)" in [row["filter"] for row in rows]
     assert spark_zorder.skipping_usage(connect).columns[:2] == ["table", "column"]
     with pytest.raises(SetupError, match="explain_skipping"):
         table.explainSkipping(query)

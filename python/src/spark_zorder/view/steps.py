@@ -64,7 +64,8 @@ class _Shown:
             return
         self._before = lines
         text = "\n".join(lines)
-        data = {"text/plain": text, "text/html": f"<pre>{html.escape(text)}</pre>"}
+        shown = f'<pre style="white-space:pre-wrap">{html.escape(text)}</pre>'
+        data = {"text/plain": text, "text/html": shown}
         if self._handle is None:
             display: Any = importlib.import_module("IPython.display").display
             self._handle = display(data, raw=True, display_id=True)

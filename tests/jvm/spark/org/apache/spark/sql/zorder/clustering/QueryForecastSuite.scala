@@ -104,12 +104,13 @@ class QueryForecastSuite extends AnyFunSuite with RunFixture {
     withTempDir { dir =>
       val path = dir.resolve("t")
       numbers(40000).repartition(4).write.parquet(path.toString)
-      def lines(curve: String) =
+      def lines(curve: String, pageRows: Int = 500) =
         list(
-          zorder(path, s"BY (a, b) $curve WITH (fileCount = 16, pageRowLimit = 500) DRY RUN"),
+          zorder(path, s"BY (a, b) $curve WITH (fileCount = 16, pageRowLimit = $pageRows) DRY RUN"),
           "alternatives")
       def layout(line: Row): String = line.getAs[String]("layout")
       def files(line: Row): Double = line.getAs[Double]("files")
+      def pages(line: Row): Double = line.getAs[Double]("pages")
       val auto = lines("")
       assert(layout(auto.head) === "now" && layout(auto.last) === "bound")
       assert(Set(
@@ -119,8 +120,12 @@ class QueryForecastSuite extends AnyFunSuite with RunFixture {
         "kd-tree").subsetOf(auto.map(layout).toSet))
       val best = auto.drop(1).dropRight(1).map(files).min
       assert(files(auto.head) > 0.9 && best < 0.4 && files(auto.last) <= 1.05 * best, auto)
-      assert(auto.forall(l => l.getAs[Double]("pages") <= 1.02 * files(l)), auto)
+      assert(auto.forall(l => pages(l) <= 1.02 * files(l)), auto)
       assert(lines("USING CURVE zorder").map(layout) === Seq("now", "zorder", "bound"))
+      // a file of 2,500 rows has two pages then, not one and a quarter
+      val whole = lines("", pageRows = 2000)
+      assert(layout(whole.last) === "bound", whole)
+      assert(whole.forall(l => files(l) >= files(whole.last) && pages(l) >= pages(whole.last)), whole)
     }
   }
 

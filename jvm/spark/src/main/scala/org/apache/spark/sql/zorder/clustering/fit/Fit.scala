@@ -67,8 +67,11 @@ final class CandidateScorer(sample: RankedSample, logged: RankQueries, files: Do
   /** What the queries read of existing blocks. */
   def of(name: String, levels: Levels): Candidate = Candidate(name, share(levels.files), share(levels.pages))
 
-  /** The least that any layout could read if the columns were independent. */
-  def bound: Candidate = Candidate("bound", least(files).share, least(pages).share)
+  /** The least that any layout of as many blocks could read if the columns were independent; a file has whole pages. */
+  def bound(levels: Levels): Candidate = Candidate(
+    "bound",
+    least(math.max(files, levels.files.length.toDouble)).share,
+    least(math.max(pages, levels.pages.length.toDouble)).share)
 
   private def share(blocks: Seq[Block]): Double =
     RankBlocks.ofZones(blocks.toIndexedSeq, sample.scales).share(asked)

@@ -265,9 +265,12 @@ final private[clustering] class RewriteForecaster(
     val tried =
       if (fitted.first.candidates.nonEmpty) fitted.first.candidates
       else Seq(scorer.of(fitted.first.layout.curve, ahead))
-    val least = scorer.bound
-    val stands = ReadLowerBound.unlessBeaten(least.files, tried.map(_.files)).isDefined
-    (scorer.of("now", present) +: tried) ++ (if (stands) Seq(least) else Nil)
+    val known = scorer.bound(ahead)
+    val least = for {
+      files <- ReadLowerBound.unlessBeaten(known.files, tried.map(_.files))
+      pages <- ReadLowerBound.unlessBeaten(known.pages, tried.map(_.pages))
+    } yield known.copy(files = files, pages = pages)
+    (scorer.of("now", present) +: tried) ++ least
   }
 }
 

@@ -9,10 +9,12 @@ import org.apache.spark.sql.catalyst.expressions.{
   AttributeReference,
   Expression,
   FileSourceMetadataAttribute,
+  Literal,
   PlanExpression,
+  PrettyAttribute,
   UserDefinedExpression
 }
-import org.apache.spark.sql.types.BooleanType
+import org.apache.spark.sql.types.{BooleanType, ByteType, DecimalType, LongType, ShortType}
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.index.{
@@ -301,10 +303,15 @@ private[explain] object ExplainedFilter {
 
   private def isQuery(e: Expression): Boolean = e.isInstanceOf[PlanExpression[_]]
 
-  /** The expression as SQL text, as far as it can be written. */
+  /** The expression as SQL text, as far as it can be written; numbers as people type them, not as `17L`. */
   def text(e: Expression): String = {
     val whole =
-      try e.transform { case a: AttributeReference => a.withQualifier(Nil) }.sql
+      try
+        e.transform {
+          case a: AttributeReference => a.withQualifier(Nil)
+          case Literal(n, t @ (ByteType | ShortType | LongType | _: DecimalType)) if n != null =>
+            PrettyAttribute(n.toString, t)
+        }.sql
       catch { case scala.util.control.NonFatal(_) => e.toString }
     if (whole.length <= MostCharacters) whole else whole.take(MostCharacters - 4) + " ..."
   }
