@@ -20,7 +20,7 @@ LINTED := python tests tools examples $(wildcard benchmarks)
 
 .PHONY: help prerequisites demo test test-all suite jars wheel release release-check build-facts public-api notebook lint \
   lint-python lint-jvm fmt docs cluster-test comet-test fault-test store-test hostile-test random-test mutants clean venv-3.5 venv-4.1 \
-  venv-4.3 venv-tools venv-docs venv-release venv-dbt
+  venv-4.3 venv-tools venv-docs venv-readers venv-release venv-dbt
 
 help: ## shows this list
 	@sed -n 's/^\([a-z][a-z0-9.-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
@@ -133,7 +133,7 @@ clean: ## removes all that was built, but not the virtual environments and tools
 	rm -rf target/jars target/release target/release-clone target/site target/sbt target/wheel target/dev-wheel target/test-reports target/mypy target/class-archive-* \
 	  target/spark-lines.json python/dist
 
-venv-3.5 venv-4.1 venv-4.3 venv-tools venv-docs venv-release venv-dbt: venv-%: prerequisites
+venv-3.5 venv-4.1 venv-4.3 venv-tools venv-docs venv-readers venv-release venv-dbt: venv-%: prerequisites
 	@tools/venv.sh $(PYTHON) $*
 
 # stamps: the folder holds what these sources give

@@ -77,8 +77,8 @@ val testJavaOptions = Seq(
   "-XX:MetaspaceSize=512m",
   "-XX:TieredStopAtLevel=1",
   "-XX:ReservedCodeCacheSize=240m") ++
-  // each JVM saves two or three seconds; `make test-all` has the classes verified
-  (if (isShort) Seq("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote") else Nil)
+  // each JVM saves two or three seconds; `make test-all` has the classes verified, and three times as many tests a JVM
+  (if (isShort) Seq("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote") else Seq("-Xmx3g"))
 
 def repo(path: String): File = file(path).getAbsoluteFile
 

@@ -25,8 +25,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy
-
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -34,6 +32,7 @@ import machine
 import peers
 import result_file
 import session
+from read_shares import FileBox, read_shares
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -165,30 +164,7 @@ def shares(table: DataFrame) -> tuple[int, dict[str, float]]:
     sql = table.sparkSession.sql
     files = sql("SELECT min(d), max(d), min(c), max(c), count(*) FROM rows_of_table GROUP BY f").collect()
     cells = sql("SELECT d, c, count(*) FROM rows_of_table GROUP BY d, c").collect()
-    size = (max(r[0] for r in cells) + 1, max(r[1] for r in cells) + 1)
-    rows = numpy.zeros(size)
-    for d, c, n in cells:
-        rows[d, c] = n
-
-    def read(box: Any) -> Any:
-        """Rows of the files whose box has a cell, for each cell."""
-        corners = numpy.zeros((size[0] + 1, size[1] + 1))
-        for row in files:
-            d0, d1, c0, c1 = box(row)
-            corners[d0, c0] += row[4]
-            corners[d1 + 1, c0] -= row[4]
-            corners[d0, c1 + 1] -= row[4]
-            corners[d1 + 1, c1 + 1] += row[4]
-        return corners.cumsum(0).cumsum(1)[:-1, :-1]
-
-    def mean(box: Any) -> float:
-        return float((rows * read(box)).sum() / rows.sum() ** 2)
-
-    return len(files), {
-        "day": mean(lambda r: (r[0], r[1], 0, size[1] - 1)),
-        "category": mean(lambda r: (0, size[0] - 1, r[2], r[3])),
-        "both": mean(lambda r: (r[0], r[1], r[2], r[3])),
-    }
+    return len(files), read_shares([FileBox(*r) for r in files], [tuple(r) for r in cells])
 
 
 def seconds(work: Any) -> float:
@@ -218,8 +194,10 @@ def one_round(table: Table, number: int) -> dict[str, Any]:
     table.spark.conf.set("spark.zorder.skipping.enabled", "false")
     # Spark answers from footers where it can: the rows are to be read
     files, read = shares(table.spark.table(table.sql))
+    rows = table.spark.sql(f"SELECT count(id) FROM {table.sql}").collect()[0][0]
     table.spark.conf.unset("spark.zorder.skipping.enabled")
-    return {"round": number, "came": came, "moved": moved, "s": took, "ms": ms, "files": files, **read}
+    figures = {"round": number, "came": came, "moved": moved, "s": took, "ms": ms}
+    return figures | {"rows": rows, "files": files, **read}
 
 
 def fresh(table: Table) -> dict[str, float]:

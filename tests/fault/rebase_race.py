@@ -16,6 +16,7 @@ import argparse
 import json
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -31,6 +32,9 @@ from pyspark.sql import SparkSession
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "benchmarks"))
 import machine
 
+# where delta-rs and pyiceberg are, if `make venv-readers` has been run
+READERS = Path(__file__).resolve().parent.parent.parent / "target/venv/readers/bin/python"
+
 SYSTEMS = ("ours", "theirs")
 # seconds between two runs
 BETWEEN = 1.5
@@ -39,7 +43,7 @@ PEER_BYTES = 14_000
 CONFLICTS = ("ZORDER_CONFLICT", "Concurrent", "ValidationException", "CommitFailedException")
 COLUMNS = (
     *("table", "by", "writer rests", "runs", "seconds a run", "re-basing", "writer's commits"),
-    *("and failures", "seconds a commit", "lost", "doubled", "there again"),
+    *("and failures", "seconds a commit", "lost", "doubled", "there again", "another reader"),
 )
 
 
@@ -64,6 +68,21 @@ def statement(table: str, system: str) -> str:
 def peer(system: str, kind: str) -> str:
     own = "OPTIMIZE ZORDER BY" if kind.startswith("delta") else "rewrite_data_files"
     return "ZORDER TABLE" if system == "ours" else own
+
+
+def by_another_reader(folder: Path, table: str, expected: Counter[tuple[int, ...]]) -> str:
+    """What delta-rs or pyiceberg make of the table: `same`, or how many rows it has too few and too many."""
+    if not READERS.is_file():
+        return "-"
+    place = Path(table.split("`")[1]) if table.startswith("delta") else folder / table.replace(".", "/")
+    name, program = ("delta-rs" if table.startswith("delta") else "pyiceberg"), "read_by_others.py"
+    command = [str(READERS), str(Path(__file__).with_name(program)), str(place), "id", "a", "b"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return f"{name} cannot: {done.stderr.strip().splitlines()[-1]}"
+    found = Counter(tuple(json.loads(line)) for line in done.stdout.splitlines())
+    less, more = (sum(rows.values()) for rows in (expected - found, found - expected))
+    return f"{name}: {'same' if less == more == 0 else f'{less} too few, {more} too many'}"
 
 
 class Outcomes:
@@ -138,8 +157,9 @@ def race(
         str(sum(lost.values())),
         str(doubled),
         str(sum(more[row] for row in again)),
+        by_another_reader(folder, table, expected),
     ]
-    return cells, faults
+    return cells, faults + ([f"{name}: {cells[-1]}"] if "too" in cells[-1] else [])
 
 
 def head(spark: SparkSession) -> str:

@@ -1,0 +1,40 @@
+"""The rows of a table by delta-rs or pyiceberg, as lines of JSON: `read_by_others.py FOLDER COLUMN...`.
+
+Runs in an environment of its own (`make venv-readers`).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pyarrow
+
+
+def of_delta(folder: Path, columns: list[str]) -> pyarrow.Table:
+    """By delta-rs; its own engine, since its scanner for Arrow refuses deletion vectors."""
+    from deltalake import DeltaTable, QueryBuilder
+
+    asked = QueryBuilder().register("t", DeltaTable(str(folder)))
+    return pyarrow.table(asked.execute(f"SELECT {', '.join(columns)} FROM t").read_all())
+
+
+def of_iceberg(folder: Path, columns: list[str]) -> pyarrow.Table:
+    """By pyiceberg, of the newest metadata."""
+    from pyiceberg.table import StaticTable
+
+    version = (folder / "metadata/version-hint.text").read_text().strip()
+    table = StaticTable.from_metadata(str(folder / f"metadata/v{version}.metadata.json"))
+    return table.scan(selected_fields=tuple(columns)).to_arrow()
+
+
+def main() -> None:
+    folder, columns = Path(sys.argv[1]), sys.argv[2:]
+    found = (of_delta if (folder / "_delta_log").is_dir() else of_iceberg)(folder, columns)
+    for row in zip(*(found[name].to_pylist() for name in columns), strict=True):
+        print(json.dumps(row))
+
+
+if __name__ == "__main__":
+    main()
