@@ -50,6 +50,7 @@ def texts(table):
     ]
 
 
+@pytest.mark.long
 def test_the_columns_that_are_asked_by_a_list_a_frame_and_a_path(spark, table, tmp_path, sixteen):
     log = query_log.of_sql(spark, texts(table))
     log.write.parquet(str(tmp_path / "log"))

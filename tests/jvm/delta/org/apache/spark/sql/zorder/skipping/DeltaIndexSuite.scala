@@ -149,7 +149,7 @@ class DeltaIndexSuite extends AnyFunSuite with NarrowedTables {
     }
   }
 
-  test("entries are of all rows of a file, whatever a version deletes of it", SameOnAllLines) {
+  test("entries are of all rows of a file, whatever a version deletes of it", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       val clause = "COLUMNS (lower(email)) WITH (bloom = 'id', bloomBudget = '500%')"

@@ -154,7 +154,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     }
   }
 
-  test("columns whose bounds cannot be trusted are not asked") {
+  test("columns whose bounds cannot be trusted are not asked", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       table(path)

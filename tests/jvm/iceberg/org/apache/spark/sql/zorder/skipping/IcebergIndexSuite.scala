@@ -122,7 +122,7 @@ class IcebergIndexSuite extends AnyFunSuite with NarrowedIcebergTables {
       }
     }
 
-  test("columns are known by their field ids: swapped, dropped and added again") {
+  test("columns are known by their field ids: swapped, dropped and added again", SameOnAllLines) {
     val t = scattered("swapped", 10)
     on(t, "ALTER TABLE <t> ADD COLUMN b BIGINT")
     indexed(t)

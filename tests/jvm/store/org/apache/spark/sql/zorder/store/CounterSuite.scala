@@ -8,11 +8,13 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.util.Utils
 import sparkzorder.bench.CountingFileSystem
+import sparkzorder.mark.LongTest
 
 /**
  * The file system that benchmarks count by says of a query what the S3 server's log says of it: the files of a table
  * are copied to the local disk, and both copies are asked.
  */
+@LongTest
 class CounterSuite extends AnyFunSuite with StoreFixture {
 
   /** A look for an index would be asked of one of the two places only. */

@@ -9,7 +9,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.delta.{DeltaLog, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import sparkzorder.{LongTest, SameOnAllLines, Steps}
+import sparkzorder.{LongTest, Steps}
 
 /** Runs on tables with liquid clustering, and Delta's own statements after them. */
 class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
@@ -70,7 +70,7 @@ class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
 
   test(
     "a run has the table's columns; OPTIMIZE rewrites none of its bytes, new files only; OPTIMIZE FULL all",
-    SameOnAllLines) {
+    LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       liquid(path, "a, b", 12000)

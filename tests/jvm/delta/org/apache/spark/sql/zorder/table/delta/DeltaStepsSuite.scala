@@ -8,11 +8,11 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.clustering.JobWatch
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
-import sparkzorder.{LongTest, Steps}
-import sparkzorder.mark.SameOnAllLines
+import sparkzorder.Steps
+import sparkzorder.mark.LongTest
 
 /** Unpartitioned tables that are larger than a batch: commit by commit to the same layout. */
-@SameOnAllLines
+@LongTest
 class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
   private def bytes(path: Path): Long = DeltaLog.forTable(spark, path.toString).update().sizeInBytes
 
@@ -40,7 +40,7 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
     assert(math.abs(both(steps, "pages").sum - both(whole, "pages").sum) < 0.02)
   }
 
-  test("a run in steps, a second one by FULL, and its rollback", LongTest) {
+  test("a run in steps, a second one by FULL, and its rollback") {
     withTempDir { dir =>
       val (path, plain) = (dir.resolve("t"), dir.resolve("p"))
       numbers(40000).repartition(12).write.format("delta").save(path.toString)
@@ -79,8 +79,7 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
   }
 
   test(
-    "a statement that dies in its steps loses one, and the next goes on there; PARTIAL likewise",
-    LongTest) {
+    "a statement that dies in its steps loses one, and the next goes on there; PARTIAL likewise") {
     for (dying <- Seq(2, 4)) withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 20000)
@@ -119,8 +118,7 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
       .write.format("delta").mode("append").save(path.toString)
 
   test(
-    "new files that are more than a batch are merged region by region, or appended, within the limit",
-    LongTest) {
+    "new files that are more than a batch are merged region by region, or appended, within the limit") {
     for ((budget, how) <- Seq(100.0 -> "merged there", 1.0 -> "of their own")) withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 20000)
@@ -158,7 +156,7 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
     }
   }
 
-  test("a table that others append to before every commit comes to its end all the same", LongTest) {
+  test("a table that others append to before every commit comes to its end all the same") {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 20000)
@@ -178,7 +176,7 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
     }
   }
 
-  test("a value that fills several files, and partitions of which one is larger than a batch", LongTest) {
+  test("a value that fills several files, and partitions of which one is larger than a batch") {
     withTempDir { dir =>
       val path = dir.resolve("t")
       numbers(15000).selectExpr(
