@@ -355,13 +355,6 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
     })
   }
 
-  /** Without the checks of plans that Spark makes under test alone. */
-  private def asInProduction[T](body: => T): T = {
-    val testing = Option(System.clearProperty("spark.testing"))
-    try body
-    finally testing.foreach(System.setProperty("spark.testing", _))
-  }
-
   for (mode <- Seq("copy-on-write", "merge-on-read"); version <- 2 to 3)
     test(
       s"DELETE, UPDATE and MERGE read what they write: $mode, version $version",

@@ -59,6 +59,13 @@ trait SkippedScans extends UncompiledQueries with AdaptiveSparkPlanHelper { this
     "spark.sql.files.maxPartitionBytes" -> "3000",
     "spark.sql.files.maxPartitionNum" -> "1")(body)
 
+  /** Without the checks of plans that Spark makes under test alone. */
+  protected def asInProduction[T](body: => T): T = {
+    val testing = Option(System.clearProperty("spark.testing"))
+    try body
+    finally testing.foreach(System.setProperty("spark.testing", _))
+  }
+
   /** The files that the query opens; its answer must be that of a session that skips nothing. */
   protected def opens(query: => DataFrame): Long = {
     val df = query

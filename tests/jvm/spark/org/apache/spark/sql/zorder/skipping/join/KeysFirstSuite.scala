@@ -147,7 +147,8 @@ class KeysFirstSuite extends AnyFunSuite with SkippedScans {
       def pick(all: String*): String = all(random.nextInt(all.length))
       var waiting, fewer = 0
       tables(dir)
-      quick(shuffled((0 until queries).foreach { _ =>
+      // under test Spark refuses its own plan of a column that is NULL and not NULL
+      asInProduction(quick(shuffled((0 until queries).foreach { _ =>
         def other(name: String): String = {
           val filter =
             pick("kind = 'x'", "kind = 'y'", "kind <> 'z'", "g > 35", "id % 3 = 1", "true", "id IS NULL")
@@ -178,7 +179,7 @@ class KeysFirstSuite extends AnyFunSuite with SkippedScans {
           if (waits(query)) waiting += 1
           if (opensOf("t", query) < files) fewer += 1
         }
-      }))
+      })))
       info(s"$waiting of $queries waited, $fewer opened fewer files")
       assert(waiting > queries / 20 && fewer > queries / 20)
   })
