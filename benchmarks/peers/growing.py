@@ -157,14 +157,16 @@ def rows_of(spark: SparkSession, way: str, number: int) -> DataFrame:
     ).dropDuplicates(["id"])
 
 
-def shares(table: DataFrame) -> tuple[int, dict[str, float]]:
-    """Files, and the shares of rows in files that may have a row's day, category, both."""
+def shares(table: DataFrame) -> dict[str, float]:
+    """Rows, files, and the shares of rows in files that may have a row's day, category, both."""
     numbered = table.selectExpr("datediff(day, date'2022-01-01') d", "category c", "input_file_name() f")
     numbered.createOrReplaceTempView("rows_of_table")
     sql = table.sparkSession.sql
     files = sql("SELECT min(d), max(d), min(c), max(c), count(*) FROM rows_of_table GROUP BY f").collect()
     cells = sql("SELECT d, c, count(*) FROM rows_of_table GROUP BY d, c").collect()
-    return len(files), read_shares([FileBox(*r) for r in files], [tuple(r) for r in cells])
+    boxes = [FileBox(*r) for r in files]
+    read = read_shares(boxes, [tuple(r) for r in cells])
+    return {"rows": sum(box.rows for box in boxes), "files": len(boxes)} | read
 
 
 def seconds(work: Any) -> float:
@@ -193,11 +195,9 @@ def one_round(table: Table, number: int) -> dict[str, Any]:
     ms = looked_up(table, number)
     table.spark.conf.set("spark.zorder.skipping.enabled", "false")
     # Spark answers from footers where it can: the rows are to be read
-    files, read = shares(table.spark.table(table.sql))
-    rows = table.spark.sql(f"SELECT count(id) FROM {table.sql}").collect()[0][0]
+    read = shares(table.spark.table(table.sql))
     table.spark.conf.unset("spark.zorder.skipping.enabled")
-    figures = {"round": number, "came": came, "moved": moved, "s": took, "ms": ms}
-    return figures | {"rows": rows, "files": files, **read}
+    return {"round": number, "came": came, "moved": moved, "s": took, "ms": ms, **read}
 
 
 def fresh(table: Table) -> dict[str, float]:
@@ -205,7 +205,7 @@ def fresh(table: Table) -> dict[str, float]:
     copy = table.folder / f"fresh_{table.ident}_{time.time_ns()}"
     table.spark.table(table.sql).write.parquet(str(copy))
     table.spark.sql(f"ZORDER TABLE '{copy}' BY ({BY}) WITH ({SIZE}, force = true)").collect()
-    found = shares(table.spark.read.parquet(str(copy)))[1]
+    found = shares(table.spark.read.parquet(str(copy)))
     table.spark.sql(f"ZORDER VACUUM '{copy}' RETAIN 0 HOURS").collect()
     return found
 

@@ -13,7 +13,7 @@ import pyarrow
 
 
 def of_delta(folder: Path, columns: list[str]) -> pyarrow.Table:
-    """By delta-rs; its own engine, since its scanner for Arrow refuses deletion vectors."""
+    """By the engine of delta-rs."""
     from deltalake import DeltaTable, QueryBuilder
 
     asked = QueryBuilder().register("t", DeltaTable(str(folder)))
