@@ -5,9 +5,9 @@
 
 A table of five columns is clustered by two of them, `day` and `category`. Each round writes 50,000 rows,
 clusters the table as its system does, and looks three values up. `time` appends in the order of days, with
-a new category every five rounds. `merge` is the same by MERGE, in which every tenth row updates an older
-one, and every 30th round brings rows of another year. `full` appends rows of all days and categories. Files
-have 1 MB.
+a new category every five rounds. `merge` is the same by MERGE, in which every tenth row updates one of the
+round before, and every 30th round brings rows of another year. `full` appends rows of all days and
+categories. Files have 1 MB.
 
 Counted by Spark's own reader, without our rules: each file's rows and its least and greatest day and
 category. Bytes written are those of the files that clustering adds, by the log of the format.
@@ -147,7 +147,9 @@ def rows_of(spark: SparkSession, way: str, number: int) -> DataFrame:
         # a round brings the days of one week, and the categories that are there by now
         day = f"{365 + year} + {number} * 2 + pmod(xxhash64(id, 1), 7)"
         category = f"pmod(xxhash64(id, 2), {8 + number // 5})"
-    known = f"IF(id % 10 = 0, pmod(xxhash64(id, 5), {max(1, first)}), id)" if way == "merge" else "id"
+    # updates of rows from all rounds would make MERGE itself write each file again, every time
+    late = way == "merge" and number > 1
+    known = f"IF(id % 10 = 0, {first} - 1 - pmod(xxhash64(id, 5), {ROWS}), id)" if late else "id"
     return ids.selectExpr(
         f"CAST({known} AS BIGINT) id",
         f"CAST({category} AS INT) category",
