@@ -41,13 +41,13 @@ class ExperimentSuite extends AnyFunSuite {
       |mixed 2 rgU: 53.95 13.84 13.84 13.84
       |mixed 2 box: 12.08 5.00 5.00 5.00
       |mixed 2 eqW: 18.21 11.79 11.79 9.63
-      |mixed 2 mix: 10.82 9.14 9.14 7.38
+      |mixed 2 mix: 10.82 9.14 9.14 7.36
       |mixed 2 rep: 9.35 6.09 6.09 3.36
       |mixed 3 eqU: 52.23 25.15 25.15 25.15
       |mixed 3 rgU: 50.72 25.64 25.64 25.64
       |mixed 3 box: 10.70 3.86 3.86 3.86
-      |mixed 3 eqW: 43.01 25.38 25.38 19.20
-      |mixed 3 mix: 45.75 19.77 19.77 13.01
+      |mixed 3 eqW: 43.01 25.38 25.38 18.42
+      |mixed 3 mix: 45.75 19.77 19.77 12.84
       |mixed 3 rep: 19.02 11.98 11.98 5.45
       |uniform 2 eqU: 20.75 12.45 12.45 12.45
       |uniform 2 rgU: 21.17 13.40 13.40 13.40
