@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ TOP = Path(__file__).resolve().parent.parent.parent
 RESULTS = TOP / "benchmarks/results"
 BEGIN, END = "<!-- gain: begin, made by make readme-table -->", "<!-- gain: end -->"
 NAMES = {
-    "as it came": "as it came (no order)",
+    "as it came": "as it came, in no order",
     "spark-zorder": "**spark-zorder, `ZORDER TABLE`**",
     "lexical sort": "plain sort by the same columns",
 }
@@ -25,12 +25,13 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Layout:
-    """One row: shares of files and pages per column, and how many files the layout has."""
+    """One row: shares per column, and how many files and, if known, pages the layout has."""
 
     name: str
     files: list[float]
     pages: list[float]
     count: int
+    page_count: int | None = None
 
 
 class Gain:
@@ -44,21 +45,28 @@ class Gain:
         def shares(layout: str, level: str, field: str = "share") -> list[float]:
             return [found[layout, level, column][field] for column in columns]
 
+        def of_ours(layout: str, name: str) -> Layout:
+            files, pages = (found[layout, level, columns[0]]["blocks"] for level in ("files", "pages"))
+            return Layout(name, shares(layout, "files"), shares(layout, "pages"), files, pages)
+
         self.asked: int = result["data"]["files"]
-        self.ours = {
-            layout: Layout(name, shares(layout, "files"), shares(layout, "pages"), self.asked)
-            for layout, name in NAMES.items()
-        }
+        self.ours = {layout: of_ours(layout, name) for layout, name in NAMES.items()}
         self.peers = [Layout(r["layout"], r["files"], r["pages"], r["count"]) for r in peers["rows"]]
         ours = "spark-zorder"
         bounds = shares(ours, "files", "bound"), shares(ours, "pages", "bound")
-        self.bound = Layout("bound for any layout", *bounds, self.asked)
+        self.bound = replace(self.ours[ours], name="bound for any layout", files=bounds[0], pages=bounds[1])
 
     def times(self, layout: Layout) -> tuple[float, float]:
         """How many times the bound is read, of files and of pages."""
-        # of two columns, the least mean share falls as one over the root of the number of files
-        least = sum(self.bound.files) * math.sqrt(self.asked / layout.count)
-        return sum(layout.files) / least, sum(layout.pages) / sum(self.bound.pages)
+
+        # of two columns, the least mean share falls as one over the root of the number of blocks
+        def least(shares: list[float], count: int, of_layout: int) -> float:
+            return sum(shares) * math.sqrt(count / of_layout)
+
+        pages = self.bound.page_count or 1
+        files_at_least = least(self.bound.files, self.bound.count, layout.count)
+        pages_at_least = least(self.bound.pages, pages, layout.page_count or pages)
+        return sum(layout.files) / files_at_least, sum(layout.pages) / pages_at_least
 
     def best_peer(self) -> Layout:
         """The peer that reads the least files beside the bound."""
@@ -90,7 +98,8 @@ def readme(gain: Gain, result: dict[str, Any], peers: dict[str, Any]) -> str:
     layouts = [gain.ours["as it came"], gain.ours["spark-zorder"], gain.best_peer(), gain.bound]
     lines = [
         f"Share of the table that a look-up by `{about['by'][0]}` / by `{about['by'][1]}` reads; TPC-DS",
-        f"`store_sales` at scale {about['scale']} ({about['rows']:,} rows) in {about['files']} files:",
+        f"`store_sales` at scale {about['scale']} ({about['rows']:,} rows), in {about['files']} files",
+        "where no other number stands:",
         "",
         gain.table(layouts),
         "",
@@ -127,7 +136,7 @@ def page(gain: Gain, result: dict[str, Any], peers: dict[str, Any]) -> str:
         "  one of 200 values. The result page also has spark-zorder on Delta, Iceberg and Hudi.",
         "- The bound is the least mean of both columns that any layout of so many files or pages can reach",
         "  (independent columns, rows without NULL). For a layout with another number of files, it is the",
-        "  bound of so many files.",
+        "  bound of so many files. The pages of peers are compared with the bound of ours.",
     ]
     return "\n".join(lines)
 

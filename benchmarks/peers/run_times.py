@@ -4,8 +4,10 @@
     python benchmarks/peers/run_times.py --rows 200000 --pairs 1      a trial; its result is not kept
 
 The plain rewrite is `repartition(n)` and a write of the format. It shuffles and writes every row as a run
-does, but plans nothing and puts nothing in order. One table is wide (TPC-DS store_sales at scale 1, by 2 of
-23 columns), one narrow (8 million rows of 7 columns, by 4 of them).
+does. By default Spark sorts the rows of each task by their hash first, so that a task that is tried again
+deals them out alike; the same without that (`spark.sql.execution.sortBeforeRepartition`) is measured beside
+it. One table is wide (TPC-DS store_sales at scale 1, by 2 of 23 columns), one narrow (8 million rows of 7
+columns, by 4 of them).
 """
 
 from __future__ import annotations
@@ -58,12 +60,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Pair:
-    """Seconds and CPU seconds of a run and of the plain rewrite, and the milliseconds of the run's steps."""
+    """Seconds and CPU seconds of a run and of two plain rewrites, and the milliseconds of the run's steps."""
 
     run: float
     run_cpu: float
     plain: float
     plain_cpu: float
+    unsorted: float
+    unsorted_cpu: float
     steps: dict[str, int]
 
 
@@ -109,7 +113,7 @@ def timed(spark: SparkSession, work: Callable[[], None]) -> tuple[float, float]:
 
 
 def pair(spark: SparkSession, table: Table, form: str, folder: Path, turn: int) -> Pair:
-    """A run on a fresh table and a plain rewrite; which one goes first changes from pair to pair."""
+    """A run on a fresh table and the plain rewrites; which one goes first changes from pair to pair."""
     target = write(table, form, folder, "clustered")
     steps: dict[str, int] = {}
 
@@ -124,9 +128,15 @@ def pair(spark: SparkSession, table: Table, form: str, folder: Path, turn: int) 
     def plain() -> None:
         write(table, form, folder, "plain", FILES)
 
-    first, second = (run, plain) if turn % 2 else (plain, run)
-    times = {work: timed(spark, work) for work in (first, second)}
-    return Pair(*times[run], *times[plain], steps)
+    def unsorted() -> None:
+        spark.conf.set("spark.sql.execution.sortBeforeRepartition", "false")
+        plain()
+        spark.conf.unset("spark.sql.execution.sortBeforeRepartition")
+
+    works = [run, plain, unsorted]
+    first = turn % len(works)
+    times = {work: timed(spark, work) for work in works[first:] + works[:first]}
+    return Pair(*times[run], *times[plain], *times[unsorted], steps)
 
 
 def line(table: Table, form: str, made: list[Pair]) -> str:
@@ -140,8 +150,10 @@ def line(table: Table, form: str, made: list[Pair]) -> str:
         form,
         f"{statistics.median(p.run for p in made):.1f}",
         f"{statistics.median(p.plain for p in made):.1f}",
+        f"{statistics.median(p.unsorted for p in made):.1f}",
         f"**{statistics.median(ratios):.2f}** ({ratios[0]:.2f} to {ratios[-1]:.2f})",
         f"<= {most}" if most else "",
+        f"{statistics.median(p.run / p.unsorted for p in made):.2f}",
         f"{statistics.median(p.run_cpu / p.plain_cpu for p in made):.2f}",
         ", ".join(f"{s} {steps[s] / 1000:.1f}" for s in longest),
     ]
@@ -153,7 +165,8 @@ def report(spark: SparkSession, tables: list[Table], rows: list[str], pairs: int
     counts = ", ".join(
         f"{t.name} {t.rows.count():,} rows by {len(t.by)} of {len(t.rows.columns)} columns" for t in tables
     )
-    head = ["table", "format", "run, s", "plain, s", "ratio (least to greatest)", "wanted", "CPU ratio"]
+    head = ["table", "format", "run, s", "plain, s", "unsorted, s", "ratio (least to greatest)", "wanted"]
+    head += ["ratio to unsorted", "CPU ratio", "longest steps, s"]
     return "\n".join(
         [
             "# Time of a run against a plain rewrite of the same format",
@@ -161,9 +174,11 @@ def report(spark: SparkSession, tables: list[Table], rows: list[str], pairs: int
             f"`benchmarks/peers/run_times.py`, {time.strftime('%Y-%m-%d')}. `ZORDER TABLE`, {FILES} files,",
             f"on a fresh table, beside `repartition({FILES})` and a write of the format in one session,",
             f"taking turns, {pairs} pairs after one to warm up; medians, seconds. CPU is that of the JVM.",
+            "Unsorted: the same with `spark.sql.execution.sortBeforeRepartition = false`, by which a task",
+            "that is tried again may deal its rows out in another way.",
             "",
-            f"| {' | '.join([*head, 'longest steps, s'])} |",
-            "| --- " * 8 + "|",
+            f"| {' | '.join(head)} |",
+            "| --- " * len(head) + "|",
             *rows,
             "",
             f"- {counts}; Delta {peers.DELTA}, Iceberg {peers.ICEBERG}",
