@@ -1,10 +1,12 @@
 package org.apache.spark.sql.zorder.skipping
 
-import java.nio.file.{Files, Path}
+import java.nio.file.{Files, Path, StandardCopyOption}
 
+import org.apache.commons.io.FileUtils
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import sparkzorder.{LongTest, SameOnAllLines}
@@ -206,6 +208,32 @@ class DeltaIndexSuite extends AnyFunSuite with NarrowedTables {
         saved(spark.range(0, 10, 1, 1).selectExpr("id", "id b", "id + 20000 c"), path)
         assert(on(path, "SELECT * FROM <t> WHERE c = 20003").count() === 1)
         assert(on(path, "SELECT * FROM <t> WHERE c IS NULL").count() === 1000)
+      }
+    }
+  }
+
+  test("an index of an earlier table in the directory tells nothing of files with the same names") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      // the same names and lengths, other values
+      def made(first: Long): Unit = {
+        val at = dir.resolve(s"from $first")
+        spark.range(first, first + 500, 1, 1).write.option("compression", "uncompressed").parquet(at.toString)
+        val file = Files.list(at).filter(_.toString.endsWith(".parquet")).findFirst.get
+        Files.createDirectories(path)
+        Files.copy(file, path.resolve("data-0.parquet"), StandardCopyOption.REPLACE_EXISTING)
+        on(path, s"CONVERT TO DELTA parquet.`$path`")
+      }
+      made(1000)
+      quick {
+        indexed(path, "WITH (bloom = 'id', bloomBudget = '500%')")
+        assert(opens(on(path, "SELECT * FROM <t> WHERE id = 1200")) === 1)
+        FileUtils.deleteDirectory(path.resolve("_delta_log").toFile)
+        DeltaLog.clearCache()
+        made(7000)
+        assert(on(path, "SELECT * FROM <t> WHERE id = 7200").count() === 1)
+        assert(statement(path, "REFRESH INDEX").getAs[Long]("footers_read") === 1)
+        assert(on(path, "SELECT * FROM <t> WHERE id = 7200").count() === 1)
       }
     }
   }

@@ -215,24 +215,56 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     for (stored <- Seq("INT96", "TIMESTAMP_MICROS"))
       withConf("spark.sql.parquet.outputTimestampType" -> stored)(withTempDir { dir =>
         val path = dir.resolve("t")
-        saved(spark.range(0, 40, 1, 4).selectExpr("id", "timestamp_micros(id * 1000000 + 999) ts"), path)
+        saved(spark.range(0, 40, 1, 4).selectExpr("id", "timestamp_micros(1577836800000000 + id * 1000000 + 999) ts"), path)
         quick(check(
           path,
-          "SELECT id FROM <t> WHERE ts IN (TIMESTAMP'1970-01-01 00:00:09.000999', " +
-            "TIMESTAMP'1970-01-01 00:00:39.000999')" -> 2,
-          "SELECT id FROM <t> WHERE ts IN (TIMESTAMP'1970-01-01 00:00:09.000999', " +
-            "TIMESTAMP'1970-01-01 00:00:15')" -> 2,
+          "SELECT id FROM <t> WHERE ts IN (TIMESTAMP'2020-01-01 00:00:09.000999', " +
+            "TIMESTAMP'2020-01-01 00:00:39.000999')" -> 2,
+          "SELECT id FROM <t> WHERE ts IN (TIMESTAMP'2020-01-01 00:00:09.000999', " +
+            "TIMESTAMP'2020-01-01 00:00:15')" -> 2,
           "SELECT ts FROM <t> ORDER BY ts LIMIT 3" -> 1,
           "SELECT ts FROM <t> ORDER BY ts DESC LIMIT 3" -> 1
         ))
       })
   }
 
+  test("moments whose offset has seconds are found, though the log leaves the seconds out", SameOnAllLines) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      for ((zone, moment) <- Seq("America/Sao_Paulo" -> "1900-01-01", "Africa/Monrovia" -> "1971-12-31"))
+        withConf("spark.sql.session.timeZone" -> zone) {
+          val old = spark.range(1).selectExpr("id", s"timestamp'$moment 00:00:00' ts")
+          saved(old, path)
+          saved(spark.range(0, 20, 1, 2).selectExpr("id", "timestamp'2024-01-01' + make_interval(0, 0, 0, id) ts"), path)
+          quick {
+            assert(opens(on(path, s"SELECT id FROM <t> WHERE date_trunc('YEAR', ts) = " +
+              s"timestamp'${moment.take(4)}-01-01'")) >= 1)
+            assert(on(path, s"SELECT id FROM <t> WHERE cast(ts as string) = '$moment 00:00:00'").count() === 1)
+          }
+          val keys = dir.resolve(s"keys $moment").toString
+          old.select("ts").write.parquet(keys)
+          spark.read.parquet(keys).createOrReplaceTempView("few_keys")
+          assert(on(path, "SELECT t.id FROM <t> t JOIN few_keys k ON t.ts = k.ts").count() === 1)
+        }
+    }
+  }
+
+  test("a maximum that was cut within 32 characters is not an end of the values") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val emoji = "repeat(decode(X'F09F9880', 'UTF-8'), 16)"
+      val highest = s"concat($emoji, decode(X'F48FBFBF', 'UTF-8'), 'a')"
+      saved(spark.range(0, 1, 1, 1).selectExpr("id", s"cast(concat(cast($emoji as binary), X'FF') as string) c"), path)
+      saved(spark.range(1, 2, 1, 1).selectExpr("id", s"$highest c"), path)
+      assert(on(path, "SELECT id FROM <t> ORDER BY c DESC LIMIT 1").head.getLong(0) === 0)
+    }
+  }
+
   test("a list of values opens the files that have them, and a function of a column its range") {
     withTempDir { dir =>
       val path = dir.resolve("t")
       saved(
-        spark.range(0, 1280, 1, 64).selectExpr("id", "timestamp_seconds(id) ts", "cast(id as int) i"),
+        spark.range(0, 1280, 1, 64).selectExpr("id", "timestamp_seconds(1577836800 + id) ts", "cast(id as int) i"),
         path)
       val many = (0 until 300).map(n => n % 60 + 1200 * (n % 2)).mkString(", ")
       quick(check(
@@ -241,7 +273,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
         "SELECT * FROM <t> WHERE i IN (1, 333, 640, 641, 1279)" -> 4,
         s"SELECT * FROM <t> WHERE id IN ($many)" -> 6,
         "SELECT * FROM <t> WHERE id = 5 OR id IN (640, 1279)" -> 3,
-        "SELECT * FROM <t> WHERE date_trunc('MINUTE', ts) = TIMESTAMP'1970-01-01 00:05:00'" -> 3
+        "SELECT * FROM <t> WHERE date_trunc('MINUTE', ts) = TIMESTAMP'2020-01-01 00:05:00'" -> 3
       ))
     }
   }
@@ -380,7 +412,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     "MERGE INTO <t> t USING (SELECT id + 600 AS id FROM <t> WHERE id IN (3, 250, 390, 391, 450)) s ON t.id = s.id " +
       "WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT (id, r) VALUES (s.id, 300)",
     "INSERT INTO <t> SELECT id + 5000, ts, n, m, d, s, url, day, w, r FROM <t> ORDER BY ts DESC LIMIT 5",
-    "DELETE FROM <t> WHERE date_trunc('MINUTE', ts) = TIMESTAMP'1970-01-01 00:05:00'")
+    "DELETE FROM <t> WHERE date_trunc('MINUTE', ts) = TIMESTAMP'2020-01-01 00:05:00'")
 
   for (withVectors <- Seq("true", "false"))
     test(

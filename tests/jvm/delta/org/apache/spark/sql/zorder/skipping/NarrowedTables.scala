@@ -18,7 +18,7 @@ trait NarrowedTables extends DeltaFixture with SkippedScans { this: TestSuite =>
   protected def ids(from: Long, files: Int): DataFrame =
     spark.range(from, from + files * 100L, 1, files).selectExpr(
       "id",
-      "timestamp_seconds(id) ts",
+      "timestamp_seconds(1577836800 + id) ts",
       "if(id div 100 = 4, null, id) n",
       "if(id % 2 = 0, null, id) m",
       "if(id % 100 = 7, double('NaN'), cast(id as double)) d",

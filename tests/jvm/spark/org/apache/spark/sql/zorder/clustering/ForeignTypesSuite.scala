@@ -94,6 +94,24 @@ class ForeignTypesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("old dates of files that name no calendar stay what the session reads") {
+    def seen(path: Path) =
+      read(path).selectExpr("cast(c1 as string)", "cast(c2 as string)").distinct().collect().map(_.toString).toSeq
+    for (mode <- Seq("LEGACY", "CORRECTED", "EXCEPTION")) withTempDir { dir =>
+      val path = table(
+        dir,
+        "optional int32 c1 (DATE);" -> (_.append("c1", -400000)),
+        "optional int64 c2 (TIMESTAMP(MICROS,true));" -> (_.append("c2", -400000L * 86400 * 1000 * 1000)))
+      val reading = "spark.sql.parquet.datetimeRebaseModeInRead"
+      // by default Spark refuses to read them
+      val before = withConf(reading -> (if (mode == "EXCEPTION") "CORRECTED" else mode))(seen(path))
+      withConf(reading -> mode) {
+        done(zorder(path, "BY (a, b) WITH (fileCount = 2, verify = 'checksum')"))
+        assert(seen(path) === before, mode)
+      }
+    }
+  }
+
   test("types that are refused, and that force accepts and lists", SameOnAllLines) {
     withTempDir { dir =>
       // column -> what it would be written back as

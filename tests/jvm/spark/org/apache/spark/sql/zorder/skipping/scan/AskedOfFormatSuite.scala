@@ -61,7 +61,13 @@ class AskedOfFormatSuite extends AnyFunSuite {
       ascending = true,
       nullsFirst = true,
       rows = 10L,
-      conditions = Nil)))
+      conditions = Nil,
+      columns = 1)))
+    // Spark has put a constant for a column: of rows that pass the filter, but not of files
+    val top = TopRows(order, a, 10L, Seq(EqualTo(a, Literal(5L))))
+    assert(ofOne.isWorth(top) && !ofOne.isWorth(top.withNewChildren(Seq(
+      top.column,
+      EqualTo(Literal(5L), Literal(5L))))))
     val keys = KeyValues(Set(1L, 2L))
     assert(ofOne.isWorth(JoinKeys(AlwaysTrue.signed(a), keys)))
     assert(!ofOne.isWorth(JoinKeys(a, keys)))

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.skipping.scan
 
+import java.io.IOException
 import java.util.UUID
 
 import org.apache.hadoop.fs.Path
@@ -63,6 +64,19 @@ class NarrowedListSuite extends AnyFunSuite {
   test("only files of the list hold rows of an order") {
     assert(narrowed(all.take(2), last(100)) === Seq(file("f1")))
     assert(narrowed(all.take(2) :+ file("f2", length = 8L), last(101)) === all.take(2) :+ file("f2", 8L))
+  }
+
+  test("statistics that cannot be read narrow nothing, and are asked for once") {
+    var asked = 0
+    def gone: Nothing = {
+      asked += 1
+      throw new IOException("expired")
+    }
+    val narrowing = new NarrowedList(new Path("file:/t"), new AskedOfFormat(1), _ => false, _ => gone, gone)
+    assert(narrowing.narrow(Seq(some), all)(f => f) eq all)
+    assert(!narrowing.mayAnswer(a) && !narrowing.leavesOut(some))
+    assert(narrowing.bytes(Seq(some)) === Long.MaxValue)
+    assert(asked === 1)
   }
 
   test("filters that the format uses itself leave the list as it is, and are not counted") {

@@ -172,6 +172,9 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     refuses("TABLE_REFUSED.VIEW", "sales_view is a view")(openName("sales_view"))
     refuses("TABLE_REFUSED.TEMPORARY_VIEW", "passing")(openName("passing"))
     refuses("TABLE_REFUSED.BUCKETED", "bucketed", "INTO")(openName("buckets"))
+    rows(0, 5).write.format("parquet").option("PathGlobFilter", "part-*").saveAsTable("some_files")
+    refuses("TABLE_REFUSED.READ_OPTION", "some_files has the option pathGlobFilter = 'part-*'")(
+      openName("some_files"))
     refuses("TABLE_REFUSED.NOT_PARQUET", "json", "USING parquet AS SELECT * FROM docs")(openName("docs"))
     refuses("TABLE_NOT_FOUND.TABLE", "no table slaes. Did you mean sales?")(openName("slaes"))
     refuses("TABLE_NOT_FOUND.TABLE", "no table /data/x. A path stands in quotes, as '/data/t'.")(

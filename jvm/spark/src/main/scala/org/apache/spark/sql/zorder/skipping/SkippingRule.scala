@@ -77,7 +77,8 @@ final class ScanIndexes(session: SparkSession) extends SQLConfHelper {
   /** The index of a scan that does not skip yet, with what it reads and the table's root; None without one to use. */
   private[skipping] def of(scan: LogicalRelation): Option[(HadoopFsRelation, Path, StatisticsIndex)] =
     scan.relation match {
-      case r: HadoopFsRelation =>
+      // a batch is a few files of the table, and the query keeps a state
+      case r: HadoopFsRelation if !scan.isStreaming =>
         of(r, scan.catalogTable.flatMap(_.storage.locationUri)).toOption
           .map { case (root, index) => (r, root, index) }
       case _ => None

@@ -43,7 +43,10 @@ final private[delta] class DeltaIndexing(
 
 private[zorder] object DeltaIndexing {
 
-  /** What files have under the names of the columns: the names in files, which are never used again. */
+  /**
+   * What files have under the names of the columns: the names in files, which are never used again in this table. A
+   * directory may have had another table before, whose files had the same names.
+   */
   def identities(snapshot: Snapshot): Map[String, String] = {
     val isMapped = snapshot.columnMappingMode != NoMapping
     def named(field: StructField): String = {
@@ -56,7 +59,7 @@ private[zorder] object DeltaIndexing {
       case MapType(key, value, _) => s"{${inside(key)},${inside(value)}}"
       case _ => ""
     }
-    snapshot.schema.fields.map(f => f.name -> FormatIndexing.identity(named(f))).toMap
+    snapshot.schema.fields.map(f => f.name -> FormatIndexing.identity(s"${snapshot.metadata.id} ${named(f)}")).toMap
   }
 
   /** The full path of a file of the log. */

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 import scala.collection.JavaConverters._
 
 import org.apache.commons.codec.digest.DigestUtils
-import org.apache.iceberg.{FileScanTask, Schema, Table, TableProperties}
+import org.apache.iceberg.{FileScanTask, HasTableOperations, Schema, Table, TableProperties}
 import org.apache.iceberg.hadoop.HadoopFileIO
 import org.apache.iceberg.types.{Type, Types}
 import org.apache.spark.sql.types.{MetadataBuilder, StructType}
@@ -58,13 +58,17 @@ private[zorder] object IcebergIndexing {
   def isPossible(table: Table): Boolean = table.io.isInstanceOf[HadoopFileIO]
 
   /**
-   * What files have under the names of the columns: field ids, and of files that have none, what the table says of
-   * names.
+   * What files have under the names of the columns: field ids in this table, and of files that have none, what the table
+   * says of names. A location may have had another table before, whose files had the same names.
    */
   def identities(table: Table, schema: Schema): Map[String, String] = {
     val mapping = Option(table.properties.get(TableProperties.DEFAULT_NAME_MAPPING))
     val names = mapping.fold("")(m => s" ${DigestUtils.sha256Hex(m)}")
-    schema.columns.asScala.map(f => f.name -> FormatIndexing.identity(numbered(f) + names)).toMap
+    val id = table match {
+      case known: HasTableOperations => known.operations.current.uuid
+      case _ => table.name
+    }
+    schema.columns.asScala.map(f => f.name -> FormatIndexing.identity(s"$id ${numbered(f)}$names")).toMap
   }
 
   private def numbered(field: Types.NestedField): String = s"${field.fieldId}${inside(field.`type`)}"

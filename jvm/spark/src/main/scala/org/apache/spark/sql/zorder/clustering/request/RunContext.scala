@@ -279,14 +279,6 @@ object PinnedSession {
     ("spark.sql.optimizer.plannedWrite.enabled", "true", "the write must not sort again by itself"),
     ("spark.sql.parquet.datetimeRebaseModeInWrite", "CORRECTED", "dates are written as they are"),
     ("spark.sql.parquet.int96RebaseModeInWrite", "CORRECTED", "timestamps are written as they are"),
-    (
-      "spark.sql.parquet.datetimeRebaseModeInRead",
-      "CORRECTED",
-      "files without a writer's note hold proleptic dates"),
-    (
-      "spark.sql.parquet.int96RebaseModeInRead",
-      "CORRECTED",
-      "files without a writer's note hold proleptic dates"),
     ("spark.sql.files.ignoreCorruptFiles", "false", "a file that cannot be read must stop the run"),
     ("spark.sql.files.ignoreMissingFiles", "false", "a file that vanished must stop the run"),
     (
@@ -313,6 +305,14 @@ object PinnedSession {
       "avro,csv,json,kafka,orc,parquet,text",
       "the write path that is tested"))
 
+  /**
+   * How dates before the calendar changed are read of files that do not say what calendar they mean. Where the user says
+   * LEGACY, the new files have the values that the user saw; by default Spark refuses to read them, and a run takes them
+   * as they are stored.
+   */
+  private val rebaseOnRead =
+    Seq("spark.sql.parquet.datetimeRebaseModeInRead", "spark.sql.parquet.int96RebaseModeInRead")
+
   /** The type of written timestamps is pinned later, when the footers have shown the type of the input. */
   val TimestampType = "spark.sql.parquet.outputTimestampType"
 
@@ -320,6 +320,8 @@ object PinnedSession {
   def of(session: ClassicSession, own: Map[String, String] = Map.empty): ClassicSession = {
     val pinned = Shims.cloneSession(session)
     settings.foreach { case (key, value, _) => pinned.conf.set(key, value) }
+    rebaseOnRead.filterNot(key => session.conf.get(key).equalsIgnoreCase("LEGACY")).foreach(
+      pinned.conf.set(_, "CORRECTED"))
     own.foreach { case (key, value) => pinned.conf.set(key, value) }
     pinned
   }

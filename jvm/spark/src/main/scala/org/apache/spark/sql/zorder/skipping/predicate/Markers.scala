@@ -17,7 +17,7 @@ import org.apache.spark.sql.types.MetadataBuilder
 trait AlwaysTrue extends Predicate {
 
   /** Whether all columns are still those that the predicate was made for. */
-  final def holds: Boolean = !exists {
+  def holds: Boolean = !exists {
     case a: AttributeReference => !a.metadata.contains(AlwaysTrue.Sign)
     case _ => false
   }
@@ -81,13 +81,22 @@ final case class JoinKeys(column: Expression, @transient keys: KeySet) extends A
  *
  * @param conditions
  *   every filter between the sort and the scan, but those on partition columns alone, which the listing applies
+ * @param columns
+ *   how many columns `column` and `conditions` named when this was made
  */
 final case class TopRows(
     column: Expression,
     ascending: Boolean,
     nullsFirst: Boolean,
     rows: Long,
-    conditions: Seq[Expression]) extends AlwaysTrue {
+    conditions: Seq[Expression],
+    columns: Int) extends AlwaysTrue {
+
+  /**
+   * Spark may put a constant for a column that a filter says is equal to it: true of the rows that pass, and not of
+   * files. It does so where the plan of a subquery has become a part of the query around it.
+   */
+  override def holds: Boolean = columns == TopRows.columnsIn(children) && super.holds
 
   override def children: Seq[Expression] = column +: conditions
 
@@ -111,5 +120,9 @@ object TopRows {
       order.direction == Ascending,
       order.nullOrdering == NullsFirst,
       rows,
-      conditions.map(AlwaysTrue.signed))
+      conditions.map(AlwaysTrue.signed),
+      columnsIn(column +: conditions))
+
+  private def columnsIn(expressions: Seq[Expression]): Int =
+    expressions.map(_.collect { case a: AttributeReference => a }.length).sum
 }

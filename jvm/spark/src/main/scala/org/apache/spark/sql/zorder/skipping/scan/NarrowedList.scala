@@ -1,9 +1,11 @@
 package org.apache.spark.sql.zorder.skipping.scan
 
 import scala.util.Try
+import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.zorder.expr.ColumnPath
@@ -27,8 +29,25 @@ final class NarrowedList(
     asked: AskedOfFormat,
     val isUnanswered: Expression => Boolean,
     bounds: Seq[Expression] => Option[StatisticsIndex],
-    indexed: => Option[FormatIndex]) {
-  private lazy val ours = indexed
+    indexed: => Option[FormatIndex]) extends Logging {
+  private lazy val ours = told(indexed)
+
+  @volatile private var isUnreadable = false
+
+  /**
+   * A query must not fail for what was meant to make it faster: adaptive execution asks when the metadata that the scan
+   * was planned from may be gone.
+   */
+  private def told[A](read: => Option[A]): Option[A] =
+    if (isUnreadable) None
+    else
+      try read
+      catch {
+        case NonFatal(e) =>
+          isUnreadable = true
+          logWarning(s"No more files of $root are left out: its statistics cannot be read", e)
+          None
+      }
 
   def mayAnswer(column: Attribute): Boolean =
     !isUnanswered(column) && toRead(Seq(column)).exists(_.mayAnswer(column))
@@ -39,12 +58,12 @@ final class NarrowedList(
   def bytes(filters: Seq[Expression]): Long = toRead(filters).fold(Long.MaxValue)(_.bytes(filters))
 
   private def toRead(expressions: Seq[Expression]): Option[FilesToRead] =
-    bounds(expressions).map(new FilesToRead(_, isUnanswered))
+    told(bounds(expressions)).map(new FilesToRead(_, isUnanswered))
 
   /** The filters that the format does not use, and the bounds that answer them; None if there are none. */
   def index(filters: Seq[Expression]): Option[(Seq[Expression], StatisticsIndex)] = {
     val worth = filters.filter(asked.isWorth)
-    if (worth.isEmpty) None else bounds(worth).map(worth -> _)
+    if (worth.isEmpty) None else told(bounds(worth)).map(worth -> _)
   }
 
   /** The filters on what an index of ours tells of, and the index; None if there are none. */

@@ -44,9 +44,15 @@ object BoundsSource {
   /** Formats write it for bytes that are no UTF-8, whose order is another. */
   private val Replacement = UTF8String.fromString("\uFFFD")
 
-  /** Whether a bound may be another text than that of a row: it is as long as its format keeps any, or not all text. */
+  /** Ends of a maximum that was cut: what Delta adds, and what Iceberg makes of bytes that are no UTF-8. */
+  private val Raised = Seq("\uDBFF\uDFFF", "\uFFFE").map(UTF8String.fromString)
+
+  /**
+   * Whether a bound may be another text than that of a row: it is as long as its format keeps any, or not all text, or it
+   * was cut. Its length alone does not tell, since Delta counts UTF-16 units.
+   */
   def mayBeCut(bound: UTF8String, longest: Int): Boolean =
-    bound.numChars >= longest || bound.contains(Replacement)
+    bound.numChars >= longest || bound.contains(Replacement) || Raised.exists(bound.endsWith)
 }
 
 /**

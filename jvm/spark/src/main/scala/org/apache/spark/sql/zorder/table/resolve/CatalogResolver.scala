@@ -5,6 +5,7 @@ import java.util.Locale
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.zorder.conf.{NearestName, OptionSetting, RunOptions, ZOrderOption}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -39,6 +40,16 @@ private[table] object CatalogResolver {
 
   private val pathFormats =
     FormatDescriptor.all.map(_.id).toSet ++ Seq("orc", "csv", "json", "text", "avro", "binaryfile")
+
+  /** Options of a table by which Spark reads other files than those of its directory, or other values. */
+  private val readOptions = Seq(
+    "pathGlobFilter",
+    "modifiedBefore",
+    "modifiedAfter",
+    "recursiveFileLookup",
+    "basePath",
+    "datetimeRebaseMode",
+    "int96RebaseMode")
 
   /**
    * @param options
@@ -90,6 +101,10 @@ private[table] object CatalogResolver {
       case other => FormatRefusals.provider(name, other)
     }
     if (meta.bucketSpec.isDefined) refuse("ZORDER_TABLE_REFUSED.BUCKETED", "table" -> name)
+    val given = CaseInsensitiveMap(meta.storage.properties)
+    readOptions.find(given.contains).foreach { option =>
+      refuse("ZORDER_TABLE_REFUSED.READ_OPTION", "table" -> name, "option" -> option, "value" -> given(option))
+    }
   }
 
   private def checkPlan(session: ClassicSession, name: String, ident: TableIdentifier): Unit =

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.skipping.scan.delta
 
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.{MICROS_PER_DAY, MICROS_PER_MILLIS, MICROS_PER_MINUTE}
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY
 import org.apache.spark.sql.delta.{DeltaColumnMapping, Snapshot}
 import org.apache.spark.sql.functions.{coalesce, col, lit}
@@ -118,15 +118,19 @@ final private class LoggedColumn(dataType: DataType) {
     else {
       val (min, max) = (row.get(at, dataType), row.get(at + 1, dataType))
       if (LoggedColumn.mayBeCut(min) || LoggedColumn.mayBeCut(max)) FileColumn.Unknown
-      else FileColumn.between(normalize(min), normalize(highest(max)), nulls)
+      else FileColumn.between(normalize(lowest(min)), normalize(highest(max)), nulls)
     }
+  }
+
+  private def lowest(min: Any): Any = dataType match {
+    case TimestampType => LoggedColumn.earlier(min.asInstanceOf[Long])
+    case _ => min
   }
 
   /** The log has whole milliseconds, so that the greatest moment of the file may be later. */
   private def highest(max: Any): Any = dataType match {
-    case TimestampType | TimestampNTZType =>
-      val micros = max.asInstanceOf[Long]
-      if (micros > Long.MaxValue - MICROS_PER_MILLIS) Long.MaxValue else micros + MICROS_PER_MILLIS
+    case TimestampType => LoggedColumn.later(max.asInstanceOf[Long])
+    case TimestampNTZType => LoggedColumn.plus(max.asInstanceOf[Long], MICROS_PER_MILLIS)
     case _ => max
   }
 }
@@ -135,6 +139,24 @@ private object LoggedColumn {
 
   /** Texts of so many characters may be cut off. */
   private val Prefix = 32
+
+  /**
+   * The log has moments with the offset of the writer's zone, whose seconds are left out. The last zone with an offset of
+   * broken minutes gave it up in January 1972.
+   */
+  private val WholeMinutes = 2 * 365 * MICROS_PER_DAY
+
+  /** A moment that is not after the one that was logged so. */
+  private def earlier(micros: Long): Long =
+    if (micros < WholeMinutes) math.max(micros, Long.MinValue + MICROS_PER_MINUTE) - MICROS_PER_MINUTE
+    else micros
+
+  /** A moment that is not before the one that was logged so. */
+  private def later(micros: Long): Long =
+    plus(micros, if (micros < WholeMinutes) MICROS_PER_MINUTE + MICROS_PER_MILLIS else MICROS_PER_MILLIS)
+
+  private def plus(micros: Long, more: Long): Long =
+    if (micros > Long.MaxValue - more) Long.MaxValue else micros + more
 
   def mayBeCut(value: Any): Boolean = value match {
     case s: UTF8String => BoundsSource.mayBeCut(s, Prefix)
