@@ -70,8 +70,14 @@ def test_delta_merge_between_two_runs(walk):
 
 
 def test_appended_rows_get_into_the_tables_own_list(walk):
-    for kind in ("delta", "iceberg"):
-        t = of_path(walk, kind)
+    walk.spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.hostile")
+    walk.spark.sql("DROP TABLE IF EXISTS ice.hostile.appended")
+    walk.rows().writeTo("ice.hostile.appended").create()
+    warehouse = walk.spark.conf.get("spark.sql.catalog.ice.warehouse")
+    for kind, t in (
+        ("delta", of_path(walk, "delta")),
+        ("iceberg", f"{warehouse}/hostile/appended"),
+    ):
         assert walk.cluster(t) == "DONE"
         named = ZOrderTable.forPath(walk.spark, t)
         assert multiset(named.toDF()) == multiset(walk.rows())
