@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 import tables
 from oracle import multiset
+from spark_zorder import ZOrderTable
 
 
 def of_path(walk, kind):
@@ -65,6 +67,32 @@ def test_delta_merge_between_two_runs(walk):
     walk.cluster(t)
     assert read(walk, "delta", t) == rows
     assert sum(rows.values()) == 4_100
+
+
+def test_appended_rows_get_into_the_tables_own_list(walk):
+    walk.spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.hostile")
+    walk.spark.sql("DROP TABLE IF EXISTS ice.hostile.appended")
+    walk.rows().writeTo("ice.hostile.appended").create()
+    warehouse = walk.spark.conf.get("spark.sql.catalog.ice.warehouse")
+    for kind, t in (
+        ("delta", of_path(walk, "delta")),
+        ("iceberg", f"{warehouse}/hostile/appended"),
+    ):
+        assert walk.cluster(t) == "DONE"
+        named = ZOrderTable.forPath(walk.spark, t)
+        assert multiset(named.toDF()) == multiset(walk.rows())
+        with pytest.raises(ValueError, match=f"is a table of the format {kind}, not parquet"):
+            named.append(walk.rows(4_000, 4_100), "parquet")
+        named.append(walk.rows(4_000, 4_100))
+        assert read(walk, kind, t) == multiset(named.toDF()) == multiset(walk.rows(0, 4_100))
+        assert walk.cluster(t) == "DONE"
+        assert read(walk, kind, t) == multiset(walk.rows(0, 4_100))
+    t = of_path(walk, "hudi")
+    assert walk.cluster(t) == "DONE"
+    rows, named = read(walk, "hudi", t), ZOrderTable.forPath(walk.spark, t)
+    with pytest.raises(ValueError, match="is a Hudi table, whose writer needs its own options"):
+        named.append(walk.rows(4_000, 4_100))
+    assert read(walk, "hudi", t) == multiset(named.toDF().select("id", "a", "b", "p")) == rows
 
 
 def test_two_statements_at_once(walk):

@@ -49,6 +49,17 @@ def test_a_dry_run_as_text(main, table, capsys):
     assert "queries of the log" not in out
 
 
+def test_columns_of_the_shell_may_be_expressions(main, table, capsys):
+    by = ["--by", "pmod(a, 10),b"]
+    assert main(["optimize", table, *by, "--dry-run", "--json", *OPTIONS]) == 0
+    names = [column["name"] for column in json.loads(capsys.readouterr().out)["columns"]]
+    assert names[:2] == ["pmod(a, 10)", "b"]
+    assert main(["index", table, *by, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["columns"] == 2
+    assert main(["index", table, "--by", "lower(a"]) == 2
+    assert "a bracket is open" in capsys.readouterr().err
+
+
 def test_a_run_for_a_log_says_what_its_queries_read(main, table, spark, capsys):
     log = f"SELECT * FROM zorder_query_log('SELECT * FROM parquet.`{table}` WHERE a = 5 AND b < 100')"
     spark.sql(log).createOrReplaceTempView("cli_log")

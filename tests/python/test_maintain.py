@@ -18,6 +18,10 @@ from support import SHARED, write_table
 pytestmark = pytest.mark.same_on_all_lines
 
 
+def listing(path):
+    return sorted(str(p.relative_to(path)) for p in Path(path).rglob("*"))
+
+
 @pytest.fixture
 def main(spark, monkeypatch):
     monkeypatch.setattr(cli, "_session", lambda arguments: spark)
@@ -157,6 +161,49 @@ def test_appended_rows_come_in_layout_order(spark, table):
     assert keys == sorted(keys)
     named.append(rows)
     assert spark.read.parquet(table).count() == before + rows.count()
+
+
+def test_rows_are_read_and_appended_in_the_tables_own_format(spark, table):
+    named = ZOrderTable.forPath(spark, table)
+    named.optimize().option("fileCount", 8).option("force", True).executeZOrderBy("a", "b")
+    rows, before = named.toDF("PARQUET"), listing(table)
+    for wrong in (named.toDF, named.detail, lambda other: named.append(rows, other)):
+        with pytest.raises(ValueError, match="is a table of the format parquet, not delta: leave format out"):
+            wrong("delta")
+    assert listing(table) == before
+
+
+def test_a_table_of_a_format_that_is_not_on_the_class_path_is_not_read_as_parquet(spark, table):
+    (Path(table) / "_delta_log").mkdir()
+    named, before = ZOrderTable.forPath(spark, table), listing(table)
+    rows = spark.read.parquet(table)
+    for call in (named.toDF, lambda: named.append(rows), lambda: named.append(rows, "parquet")):
+        with pytest.raises(Exception, match="is a Delta table"):
+            call()
+    assert listing(table) == before
+
+
+def test_rows_of_a_partitioned_table_are_refused_before_anything_is_written(spark, table, tmp_path):
+    rows = spark.read.parquet(table).selectExpr("*", "'x' as day")
+    path = str(tmp_path / "p")
+    rows.write.partitionBy("day").parquet(path)
+    named = ZOrderTable.forPath(spark, path)
+    run = named.optimize().option("fileCount", 8).option("force", True)
+    assert run.executeZOrderBy("a", "b").collect()[0]["status"] == "DONE"
+    before = listing(path)
+    for call in (named.append, named.arrange):
+        with pytest.raises(ValueError, match="is partitioned, and each partition has a layout of its own"):
+            call(rows)
+    assert listing(path) == before
+    spark.sql("CREATE TABLE parts (a INT, b INT, id BIGINT, day STRING) USING parquet PARTITIONED BY (day)")
+    try:
+        rows.write.insertInto("parts")
+        ZOrderTable.forName(spark, "parts").optimize().option("force", True).executeZOrderBy("a", "b")
+        with pytest.raises(ValueError, match="parts is partitioned"):
+            ZOrderTable.forName(spark, "parts").append(rows)
+        assert spark.table("parts").count() == 20_000
+    finally:
+        spark.sql("DROP TABLE parts")
 
 
 @pytest.mark.long

@@ -75,6 +75,42 @@ def test_an_option_name_cannot_carry_sql():
         statement(curve="z; drop")
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("a, s.f,, b ", ["a", "s.f", "b"]),
+        ("date_trunc('HOUR', ts), a", ["date_trunc('HOUR', ts)", "a"]),
+        ('concat(a, \')\', "x,\\""), `p,(q`, `a``,b`', ['concat(a, \')\', "x,\\"")', "`p,(q`", "`a``,b`"]),
+        ("", []),
+    ],
+)
+def test_a_list_of_columns_is_cut_at_its_own_commas(text, wanted):
+    assert _sql.listed(text) == wanted
+
+
+@pytest.mark.parametrize("text", ["lower(s", "a) DRY RUN --", "a -- b", "lower('s)", "a /* (b */)"])
+def test_what_is_no_list_of_columns(text):
+    with pytest.raises(ValueError, match="is no list of columns"):
+        _sql.listed(text)
+
+
+def test_a_column_with_a_bracket_is_an_expression():
+    by = ("lower(s)", "date_trunc('DAY', ts)", "`f(x)`", "my col", "s.f")
+    assert statement(by=by).endswith("BY (lower(s), date_trunc('DAY', ts), `f(x)`, `my col`, `s`.`f`)")
+    with pytest.raises(ValueError, match="is more than one column"):
+        statement(by=("lower(s), b",))
+
+
+def test_an_option_of_columns_is_a_list_or_a_text():
+    for value in (["id", "b"], ("id", "b"), "id, b"):
+        assert statement(options={"bloom": value}).endswith("WITH (bloom = 'id, b')")
+
+
+def test_of_an_option_that_is_given_twice_the_later_one_counts():
+    made = _sql.Clustering(_sql.Target("db.t", is_path=False)).option("fileCount", 8).option("filecount", 16)
+    assert made.sql == "ZORDER TABLE `db`.`t` WITH (filecount = '16')"
+
+
 def test_vacuum_hours():
     name = _sql.Target("t", is_path=False)
     assert _sql.vacuum(name, None) == "ZORDER VACUUM `t`"
@@ -82,3 +118,6 @@ def test_vacuum_hours():
     assert _sql.vacuum(name, 0.5) == "ZORDER VACUUM `t` RETAIN 0.5 HOURS"
     with pytest.raises(ValueError, match="0 or more"):
         _sql.vacuum(name, -1)
+    for wrong in ("168", True):
+        with pytest.raises(TypeError, match="retention_hours is a number of hours, not "):
+            _sql.vacuum(name, wrong)

@@ -179,6 +179,40 @@ def test_arguments_of_another_type_are_named(spark, table):
         ZOrderTable(spark, "db.t")
 
 
+@pytest.mark.same_on_all_lines
+def test_columns_of_all_calls_are_names_or_one_list_or_expressions(spark, table):
+    found = ZOrderTable.forPath(spark, table)
+    row = run_of(spark, table).dryRun().executeZOrderBy("pmod(a, 10)", "(b > 500)", "b").collect()[0]
+    assert [c["name"] for c in row["columns"]][:3] == ["pmod(a, 10)", "(b > 500)", "b"]
+    options = run_of(spark, table).option("filecount", 8).option("bloom", ["id"])
+    assert options.dryRun().executeZOrderBy("a").collect()[0]["metrics"]["targetFiles"] == 8
+    assert found.audit(["a", "b"]).count() == found.audit("a", "b").count()
+    assert found.index(["a", "id"]).collect()[0]["columns"] == 2
+    for call in (found.audit, found.index):
+        with pytest.raises(TypeError, match="Z-order column must be str"):
+            call("a", ["b"])
+
+
+def test_vacuum_takes_the_name_that_delta_has(spark, table):
+    found = ZOrderTable.forPath(spark, table)
+    assert found.vacuum(retentionHours=168).collect()[0]["status"] == "NOTHING_TO_DO"
+    with pytest.raises(TypeError, match="give one of them"):
+        found.vacuum(1, retentionHours=168)
+
+
+def test_what_no_run_has_clustered_is_no_table_of_ours(spark, table, tmp_path):
+    spark.range(3).createOrReplaceTempView("seen")
+    spark.sql("CREATE VIEW kept AS SELECT 1 AS a")
+    spark.sql("CREATE TABLE texts (a STRING) USING csv")
+    try:
+        for name in ("seen", "kept", "texts", "x.y.z", "nosuch.t", table, str(tmp_path / "none")):
+            assert not ZOrderTable.isZOrderTable(spark, name), name
+    finally:
+        spark.sql("DROP VIEW kept")
+        spark.sql("DROP TABLE texts")
+        spark.catalog.dropTempView("seen")
+
+
 def test_no_column_at_all(spark, table):
     with pytest.raises(ValueError, match="at least one column"):
         run_of(spark, table).executeZOrderBy()

@@ -246,7 +246,10 @@ def _index(table: ZOrderTable, arguments: argparse.Namespace) -> DataFrame:
 
 
 def _names(text: str | None) -> list[str]:
-    return [n.strip() for n in (text or "").split(",") if n.strip()]
+    try:
+        return _sql.listed(text or "")
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def _vacuum(table: ZOrderTable, arguments: argparse.Namespace) -> DataFrame:

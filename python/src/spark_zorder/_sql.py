@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import TYPE_CHECKING, Union
 
 if TYPE_CHECKING:
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 _OPTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
 
-Value = Union[str, int, float, bool]
+Value = Union[str, int, float, bool, "list[str]", "tuple[str, ...]"]
 
 # the JVM decides which curves exist; a test compares this list with the JVM's
 CURVES = ("auto", "zorder", "hilbert", "lexical", "tree")
@@ -97,6 +98,46 @@ def identifier(name: str) -> str:
     return ".".join(quoted(part) for part in parts(name))
 
 
+# a text in quotes, the beginning of a comment, or one character
+_TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--|/\*|.""", re.DOTALL)
+
+
+def listed(text: str) -> list[str]:
+    """The columns of a list such as ``a, date_trunc('HOUR', ts)``: one in brackets or quotes is no end."""
+    items, depth = [""], 0
+    for token in _TOKEN.findall(text):
+        depth += {"(": 1, ")": -1}.get(token, 0)
+        if depth < 0 or token in ("'", '"', "`", "--", "/*"):
+            raise ValueError(
+                f"{text!r} is no list of columns: {token} stands alone; use backquotes in names."
+            )
+        if token == "," and depth == 0:
+            items.append("")
+        else:
+            items[-1] += token
+    if depth:
+        raise ValueError(f"{text!r} is no list of columns: a bracket is open; use backquotes in names.")
+    return [item.strip() for item in items if item.strip()]
+
+
+def column(text: str) -> str:
+    """A clustering column as it stands after BY: a name, or an expression, which has a bracket, as it is."""
+    if "(" not in re.sub(r"`(?:[^`]|``)*`", "", text):
+        return identifier(text)
+    if len(listed(text)) != 1:
+        raise ValueError(f"{text!r} is more than one column: give them one by one, or as a list.")
+    return text
+
+
+def one_by_one(columns: Sequence[str | Sequence[str]]) -> tuple[str, ...]:
+    """Columns that were given one by one or as one list."""
+    by = columns[0] if len(columns) == 1 and isinstance(columns[0], (list, tuple)) else columns
+    names = tuple(name for name in by if isinstance(name, str))
+    if len(names) != len(by):
+        raise TypeError("Z-order column must be str")
+    return names
+
+
 @dataclass(frozen=True)
 class Target:
     """The table of a statement: a catalog name in parts, or a path."""
@@ -140,6 +181,11 @@ class Clustering:
     into: str | None = None
     dry_run: bool = False
 
+    def option(self, name: str, value: Value) -> Clustering:
+        """With one option more. Case does not matter; the later one counts."""
+        others = {k: v for k, v in self.options.items() if k.lower() != name.lower()}
+        return replace(self, options={**others, name: value})
+
     @property
     def sql(self) -> str:
         """The statement, with its clauses in the order of the grammar."""
@@ -147,7 +193,7 @@ class Clustering:
             f"ZORDER TABLE {self.target.sql}",
             "FULL" if self.full else "",
             f"WHERE ({_predicate(self.where)})" if self.where is not None else "",
-            f"BY ({', '.join(identifier(c) for c in self.by)})" if self.by else "",
+            f"BY ({', '.join(column(c) for c in self.by)})" if self.by else "",
             f"USING CURVE {_curve(self.curve)}" if self.curve is not None else "",
             f"WITH ({', '.join(_pair(k, v) for k, v in self.options.items())})" if self.options else "",
             f"INTO {literal(self.into)}" if self.into is not None else "",
@@ -172,6 +218,8 @@ def _curve(name: str) -> str:
 def _pair(name: str, value: Value) -> str:
     if not _OPTION.match(name):
         raise ValueError(f"{name!r} is no option name: it is a word such as targetFileSize.")
+    if isinstance(value, (list, tuple)):
+        value = ", ".join(map(str, value))
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return f"{name} = {literal(text)}"
 
@@ -186,6 +234,11 @@ def history(target: Target, limit: int | None = None) -> str:
     return f"SELECT * FROM ({runs} ORDER BY run DESC LIMIT {limit}) ORDER BY run"
 
 
+def format_of(target: Target) -> str:
+    """The query for the format of a table, its location, and whether it is partitioned."""
+    return f"SELECT * FROM zorder_format({target.argument})"
+
+
 def advice(target: Target, log: str | None) -> str:
     """The query for proposals for a table, the best first."""
     arguments = target.argument if log is None else f"{target.argument}, {literal(log)}"
@@ -194,9 +247,9 @@ def advice(target: Target, log: str | None) -> str:
 
 def audit(target: Target, columns: Sequence[str], log: str | None) -> str:
     """The query for the audit of a table. Without columns, it audits those that the table is clustered by."""
-    listed = literal(", ".join(columns)) if columns else "NULL"
+    names = literal(", ".join(columns)) if columns else "NULL"
     logged = [] if log is None else [literal(log)]
-    return f"SELECT * FROM clustering_information({', '.join([target.argument, listed, *logged])})"
+    return f"SELECT * FROM clustering_information({', '.join([target.argument, names, *logged])})"
 
 
 def index(
@@ -204,11 +257,11 @@ def index(
 ) -> str:
     """The statement ``ZORDER INDEX``. ``columns``, ``bloom`` and ``values`` are SQL names."""
     options = {} if budget is None else {"bloomBudget": budget}
-    for name, listed in (("values", values), ("bloom", bloom)):
-        if isinstance(listed, str):
+    for name, chosen in (("values", values), ("bloom", bloom)):
+        if isinstance(chosen, str):
             raise TypeError(f"{name} takes a list of columns, as in {name}=['id'].")
-        if listed:
-            options = {name: ", ".join(listed), **options}
+        if chosen:
+            options = {name: ", ".join(chosen), **options}
     clauses = [
         f"ZORDER INDEX {target.sql}",
         f"COLUMNS ({', '.join(columns)})" if columns else "",
@@ -252,6 +305,8 @@ def vacuum(
     """The statement that removes the files that runs have replaced."""
     statement = f"ZORDER VACUUM {target.sql}"
     if retention_hours is not None:
+        if isinstance(retention_hours, bool) or not isinstance(retention_hours, Real):
+            raise TypeError(f"retention_hours is a number of hours, not {retention_hours!r}.")
         if not 0 <= retention_hours < float("inf"):
             raise ValueError("retention_hours is a number of hours, 0 or more.")
         hours = f"{retention_hours:.6f}".rstrip("0").rstrip(".") or "0"

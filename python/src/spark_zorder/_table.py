@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     Queries = Union[DataFrame, str, list[str], tuple[str, ...]]
 
 
+# what `zorder_history` says of what no run can have clustered
+_NO_TABLE_OF_OURS = (
+    "ZORDER_TABLE_NOT_FOUND",
+    "ZORDER_TABLE_REFUSED.NOT_PARQUET",
+    "ZORDER_TABLE_REFUSED.TEMPORARY_VIEW",
+    "ZORDER_TABLE_REFUSED.VIEW",
+    "ZORDER_SESSION_REFUSED.CATALOG_NOT_CONFIGURED",
+)
 # a name that no column of a user has
 _KEY = "_zorder_place"
 
@@ -55,13 +63,17 @@ class ZOrderTable:
 
     @classmethod
     def isZOrderTable(cls, spark: SparkSession, identifier: str) -> bool:
-        """Whether the table, by its path or name, has a clustering run in its history."""
+        """Whether the table, by its path or name, has a clustering run in its history.
+
+        A view, a table of a format that runs do not take, and a catalog that the session does not know have
+        none.
+        """
         from pyspark.errors import AnalysisException
 
         try:
             return not cls._named(spark, identifier).history(1).isEmpty()
         except AnalysisException as error:
-            if "ZORDER_TABLE_NOT_FOUND" in str(error):
+            if any(reason in str(error) for reason in _NO_TABLE_OF_OURS):
                 return False
             raise
 
@@ -69,17 +81,28 @@ class ZOrderTable:
         """How to make the object."""
         return f"ZOrderTable.{'forPath' if self._target.is_path else 'forName'}(spark, {self._target.text!r})"
 
-    def toDF(self, format: str = "parquet") -> DataFrame:
-        """The rows of the table. ``format`` is that of a table by path."""
+    def toDF(self, format: str | None = None) -> DataFrame:
+        """The rows of the table. A ``format`` that is not that of a table by path raises ValueError."""
         if self._target.is_path:
-            return self._spark.read.format(format).load(self._target.text)
+            return self._spark.read.format(self._kind(format)["format"]).load(self._target.text)
         return self._spark.table(self._target.sql)
 
-    def detail(self, format: str = "parquet") -> DataFrame:
+    def _kind(self, wanted: str | None = None) -> Row:
+        """``format`` and ``partitioned``, as the table itself says. ``wanted`` is the format of a caller."""
+        _session.require_functions(self._spark)
+        kind: Row = self._spark.sql(_sql.format_of(self._target)).collect()[0]
+        if wanted is not None and wanted.lower() != kind["format"]:
+            raise ValueError(
+                f"{self._target.text} is a table of the format {kind['format']}, not {wanted}: "
+                "leave format out."
+            )
+        return kind
+
+    def detail(self, format: str | None = None) -> DataFrame:
         """One row about the table: how it is clustered, since when, its files and their bytes.
 
         ``clusteringColumns`` and ``curve`` are those of the newest run in force; NULL if there is none.
-        ``format`` is that of a table by path.
+        A ``format`` that is not that of a table by path raises ValueError.
         """
         from .audit import with_spark
 
@@ -110,15 +133,17 @@ class ZOrderTable:
         """
         return self._found(lambda log: _sql.advice(self._target, log), queries)
 
-    def audit(self, *columns: str, queries: Queries | None = None) -> DataFrame:
+    def audit(self, *columns: str | list[str] | tuple[str, ...], queries: Queries | None = None) -> DataFrame:
         """Shows how well the table is clustered, and what to run: the table first, then its partitions.
 
         The call reads footers or a statistics index, but no data, and writes nothing. ``columns`` are SQL
-        names. Without columns, it audits those that the table names itself or was last clustered by.
-        ``queries`` takes what ``OptimizeBuilder.queries`` takes. With queries, the verdict says whether they
-        filter these columns. docs/guide/audit.md explains the columns of the result.
+        names, given one by one or as one list. Without columns, it audits those that the table names itself
+        or was last clustered by. ``queries`` takes what ``OptimizeBuilder.queries`` takes. With queries, the
+        verdict says whether they filter these columns. docs/guide/audit.md explains the columns of the
+        result.
         """
-        return self._found(lambda log: _sql.audit(self._target, columns, log), queries)
+        names = _sql.one_by_one(columns)
+        return self._found(lambda log: _sql.audit(self._target, names, log), queries)
 
     def _found(self, statement: Callable[[str | None], str], queries: Queries | None) -> DataFrame:
         """Runs the statement at once, since the log may be gone when a lazy frame is used."""
@@ -144,25 +169,25 @@ class ZOrderTable:
 
     def index(
         self,
-        *columns: str,
+        *columns: str | list[str] | tuple[str, ...],
         bloom: Sequence[str] = (),
         bloomBudget: str | None = None,  # noqa: N803
         values: Sequence[str] = (),
     ) -> DataFrame:
         """Makes a statistics index, with which queries of the table skip files.
 
-        The call reads footers, and writes no data. ``columns`` are SQL names, or expressions such as
-        ``"lower(email)"``; the columns of expressions are read. Without columns, the index has all columns
-        with bounds in the files, at most 64, and the expressions that the table is clustered by. Columns in
-        ``bloom`` also get Bloom filters, which find single values; these columns are read. Filters larger
-        than ``bloomBudget`` are refused. It is a share of the data such as ``"10%"``, which is the default,
-        or a size such as ``"2g"``. For columns in ``values``, the index stores the values instead of ranges
-        if a file has at most 32; this reads dictionaries. Of a Delta or Iceberg table, whose format keeps
-        ranges itself, the index has ``bloom``, ``values`` and expressions alone. The result is one row:
-        ``path``, ``status``, ``files``, ``footers_read``, ``columns``, ``bytes``, ``bloom_bytes`` and
-        ``bloom_files_read``.
+        The call reads footers, and writes no data. ``columns``, one by one or as one list, are SQL names, or
+        expressions such as ``"lower(email)"``; the columns of expressions are read. Without columns, the
+        index has all columns with bounds in the files, at most 64, and the expressions that the table is
+        clustered by. Columns in ``bloom`` also get Bloom filters, which find single values; these columns are
+        read. Filters larger than ``bloomBudget`` are refused. It is a share of the data such as ``"10%"``,
+        which is the default, or a size such as ``"2g"``. For columns in ``values``, the index stores the
+        values instead of ranges if a file has at most 32; this reads dictionaries. Of a Delta or Iceberg
+        table, whose format keeps ranges itself, the index has ``bloom``, ``values`` and expressions alone.
+        The result is one row: ``path``, ``status``, ``files``, ``footers_read``, ``columns``, ``bytes``,
+        ``bloom_bytes`` and ``bloom_files_read``.
         """
-        return self._run(_sql.index(self._target, columns, bloom, bloomBudget, values))
+        return self._run(_sql.index(self._target, _sql.one_by_one(columns), bloom, bloomBudget, values))
 
     def refreshIndex(self) -> DataFrame:  # noqa: N802
         """Reads the footers of new and changed files into the index. The result is a row as of ``index``."""
@@ -188,8 +213,12 @@ class ZOrderTable:
         retention_hours: float | None = None,
         late_files: str | None = None,
         dry_run: bool = False,
+        *,
+        retentionHours: float | None = None,  # noqa: N803
     ) -> DataFrame:
         """Deletes old files that runs have replaced, once they are older than the retention time.
+
+        ``retentionHours``, as Delta calls it, is another name of ``retention_hours``.
 
         With ``dry_run`` it says what it would delete, and deletes nothing. The result has a row for each
         directory; ``reason`` says why files stay, and what to do.
@@ -199,6 +228,10 @@ class ZOrderTable:
         place of the table's rows there, and ``"ignore"`` leaves them out. Without it, such files stop the
         vacuum, and nothing is changed.
         """
+        if retentionHours is not None:
+            if retention_hours is not None:
+                raise TypeError("retention_hours and retentionHours are the same: give one of them.")
+            retention_hours = retentionHours
         return self._run(_sql.vacuum(self._target, retention_hours, late_files, dry_run))
 
     def rollback(self) -> DataFrame:
@@ -218,8 +251,17 @@ class ZOrderTable:
         """The DataFrame in the order of the stored layout, so that any writer keeps neighbours together.
 
         The boundaries are stored, so nothing is fitted. Spark samples the key to cut it into ranges. Raises
-        ValueError if no run in force has stored a layout, or if the DataFrame lacks a column of it.
+        ValueError if no run in force has stored a layout, if the DataFrame lacks a column of it, or if the
+        table is partitioned: each partition has a layout of its own.
         """
+        return self._in_order(df, self._kind())
+
+    def _in_order(self, df: DataFrame, kind: Row) -> DataFrame:
+        if kind["partitioned"]:
+            raise ValueError(
+                f"{self._target.text} is partitioned, and each partition has a layout of its own: "
+                "write the rows with Spark, and the next run puts them in order."
+            )
         newest = _newest(self.history().collect(), self._target.last)
         names = list(newest["columns"]) if newest else []
         if not names:
@@ -228,16 +270,23 @@ class ZOrderTable:
         keyed = df.withColumn(_KEY, key)
         return keyed.repartitionByRange(_KEY).sortWithinPartitions(_KEY).drop(_KEY)
 
-    def append(self, df: DataFrame, format: str = "parquet") -> None:
+    def append(self, df: DataFrame, format: str | None = None) -> None:
         """Appends rows in layout order, so that each new file spans a narrow part of the layout.
 
-        Columns are matched by name. A table by name is written through its catalog; ``format`` is the format
-        of a table by path. The next clustering run moves the rows into their cells, or leaves them in files
-        of their own. A statistics index is refreshed.
+        Columns are matched by name. A table by name is written through its catalog, a table by path in its
+        own format; another ``format`` raises ValueError. So do partitioned tables, as for ``arrange``, and
+        Hudi by path. The next clustering run moves the rows into their cells, or leaves them in files of
+        their own. A statistics index is refreshed.
         """
-        placed = self.arrange(df)
+        kind = self._kind(format if self._target.is_path else None)
+        if self._target.is_path and kind["format"] == "hudi":
+            raise ValueError(
+                f"{self._target.text} is a Hudi table, whose writer needs its own options: "
+                "write the rows with Spark, and the next run puts them in order."
+            )
+        placed = self._in_order(df, kind)
         if self._target.is_path:
-            placed.write.mode("append").format(format).save(self._target.text)
+            placed.write.mode("append").format(kind["format"]).save(self._target.text)
         else:
             columns = self._spark.table(self._target.sql).columns
             placed.select(*[_sql.quoted(c) for c in columns]).write.insertInto(self._target.sql)
@@ -279,12 +328,18 @@ class OptimizeBuilder:
         return self._with(replace(self._clustering, curve=curve))
 
     def option(self, name: str, value: _sql.Value) -> OptimizeBuilder:
-        """Sets one option by its name in ``WITH (...)``: ``option("targetFileSize", "256m")``."""
+        """Sets one option by its name in ``WITH (...)``: ``option("targetFileSize", "256m")``.
+
+        Columns, as of ``bloom``, are a list, or one text with commas.
+        """
         return self.options(**{name: value})
 
     def options(self, **values: _sql.Value) -> OptimizeBuilder:
-        """Sets several options at once."""
-        return self._with(replace(self._clustering, options={**self._clustering.options, **values}))
+        """Sets several options at once. Case does not matter, and the later one counts."""
+        clustering = self._clustering
+        for name, value in values.items():
+            clustering = clustering.option(name, value)
+        return self._with(clustering)
 
     def queries(self, log: Queries) -> OptimizeBuilder:
         """Sets the queries that the layout is made for.
@@ -310,16 +365,15 @@ class OptimizeBuilder:
         return self._with(replace(self._clustering, dry_run=True))
 
     def executeZOrderBy(self, *cols: str | list[str] | tuple[str, ...]) -> DataFrame:
-        """Clusters by these columns, given one by one or as one list, and returns the result row."""
-        by = cols[0] if len(cols) == 1 and isinstance(cols[0], (list, tuple)) else cols
-        names: list[str] = []
-        for col in by:
-            if not isinstance(col, str):
-                raise TypeError("Z-order column must be str")
-            names.append(col)
+        """Clusters by these columns, given one by one or as one list, and returns the result row.
+
+        A text with a bracket is an expression, such as ``"lower(s)"``. A name that has a bracket itself needs
+        backquotes.
+        """
+        names = _sql.one_by_one(cols)
         if not names:
             raise ValueError("executeZOrderBy takes at least one column; execute() takes those of the table.")
-        return self._with(replace(self._clustering, by=tuple(names))).execute()
+        return self._with(replace(self._clustering, by=names)).execute()
 
     def execute(self) -> DataFrame:
         """Clusters by the table's own columns (``zorder.by``, stored layout, CLUSTER BY)."""
@@ -327,8 +381,7 @@ class OptimizeBuilder:
             if self._log is None:
                 return shown(_session.run(self._spark, self._clustering.sql))
             with _session.viewed(self._spark, self._log) as view:
-                options = {**self._clustering.options, "queryLog": view}
-                return shown(_session.run(self._spark, replace(self._clustering, options=options).sql))
+                return shown(_session.run(self._spark, self._clustering.option("queryLog", view).sql))
 
     def _with(self, clustering: _sql.Clustering) -> OptimizeBuilder:
         return OptimizeBuilder(self._spark, clustering, self._log)

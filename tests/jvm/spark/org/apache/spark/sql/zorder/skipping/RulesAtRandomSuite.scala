@@ -180,7 +180,8 @@ class RulesAtRandomSuite extends AnyFunSuite with SkippedScans {
     }
     val text = s"SELECT ${spelled(random, select)} FROM ${table.from}${spelled(random, rest)}"
     // the plan of the subquery, which the rules have seen, becomes a part of the query around it
-    if (random.nextInt(6) > 0) text else s"SELECT e.* FROM (SELECT 1 AS one) o, LATERAL ($text) e"
+    val isInside = rule.startsWith("ORDER") && text.hashCode % 3 == 0
+    if (isInside) s"SELECT e.* FROM (SELECT 1 AS one) o, LATERAL ($text) e" else text
   }
 
   private def onExpression(random: Random): String = {

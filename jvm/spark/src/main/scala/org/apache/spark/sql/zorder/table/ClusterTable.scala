@@ -49,6 +49,9 @@ trait ClusterTable {
   /** The name or path as the user gave it. */
   def name: String
 
+  /** What Spark's readers and writers call the format of its files, or the format that lists them. */
+  def format: String
+
   /** Where the table is now. Run records name files by their paths below it. */
   def root: Path
 

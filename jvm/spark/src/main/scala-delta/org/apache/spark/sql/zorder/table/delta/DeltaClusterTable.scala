@@ -14,6 +14,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.StoredAs
 import org.apache.spark.sql.zorder.table.{
   ClusterTable,
+  FormatDescriptor,
   FormatIndexing,
   ManagedColumns,
   StateDir,
@@ -36,6 +37,8 @@ private[delta] final class DeltaClusterTable(
     private[delta] val catalogTable: Option[CatalogTable],
     private[delta] val snapshot: Snapshot)
     extends ClusterTable {
+
+  override def format: String = FormatDescriptor.Delta.id
 
   private val fs: FileSystem = log.dataPath.getFileSystem(log.newDeltaHadoopConf())
 

@@ -16,7 +16,14 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.errors.{NoRowsYetException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, StateDir, TableWrite, VacuumResult}
+import org.apache.spark.sql.zorder.table.{
+  ClusterTable,
+  FormatDescriptor,
+  ManagedColumns,
+  StateDir,
+  TableWrite,
+  VacuumResult
+}
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /**
@@ -32,6 +39,8 @@ final private[hudi] class HudiClusterTable(
     private[hudi] val catalog: Option[CatalogTable],
     changes: Boolean)
     extends ClusterTable {
+
+  override def format: String = FormatDescriptor.Hudi.id
 
   private val fs: FileSystem = new Path(meta.getBasePath.toString).getFileSystem(
     session.sessionState.newHadoopConf())

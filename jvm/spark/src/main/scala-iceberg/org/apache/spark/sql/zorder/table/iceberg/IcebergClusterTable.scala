@@ -28,6 +28,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{LeafColumn, StoredAs}
 import org.apache.spark.sql.zorder.table.{
   ClusterTable,
+  FormatDescriptor,
   FormatIndexing,
   ManagedColumns,
   StateDir,
@@ -47,6 +48,8 @@ final private[iceberg] class IcebergClusterTable(
     private[iceberg] val table: Table,
     private[iceberg] val branch: Option[String])
     extends ClusterTable {
+
+  override def format: String = FormatDescriptor.Iceberg.id
 
   private val hadoop: Option[FileSystem] = IcebergReach.hadoop(session, table)
 

@@ -25,17 +25,28 @@ import org.apache.spark.sql.zorder.querylog.{EventLogImport, LoggedQuery, SqlImp
 /** The table functions, in the order in which they are registered. */
 object TableFunctions {
 
+  private val oneTable = StringArguments(
+    "table",
+    Seq("table" -> "a table name or a path, as a string"),
+    "one string, a table or a path")(strings => strings.size == 1 && strings.head.isDefined)
+
   /** `SELECT * FROM zorder_history('t')`: one row for each run. */
   private val history = new TableFunctionOf(
     "zorder_history",
     "The clustering runs of a table, oldest first.",
-    StringArguments(
-      "table",
-      Seq("table" -> "a table name or a path, as a string"),
-      "one string, a table or a path")(strings => strings.size == 1 && strings.head.isDefined),
+    oneTable,
     "'db.t'",
     Maintenance.historySchema
   )((session, strings) => RowsNow(Maintenance.history(session, table(session, strings))))
+
+  /** `SELECT * FROM zorder_format('/data/t')`: one row. */
+  private val format = new TableFunctionOf(
+    "zorder_format",
+    "The format of a table: parquet, delta, iceberg or hudi.",
+    oneTable,
+    "'/data/t'",
+    Maintenance.formatSchema
+  )((session, strings) => RowsNow(Seq(Maintenance.format(session, table(session, strings)))))
 
   /** `SELECT * FROM clustering_advice('t', 'log')`: one row for each proposal, the best first. */
   private val advice = new TableFunctionOf(
@@ -128,6 +139,7 @@ object TableFunctions {
 
   val all: Seq[TableFunctionOf] = Seq(
     history,
+    format,
     advice,
     skippingUsage,
     information,

@@ -50,6 +50,8 @@ private[zorder] trait ParquetTable extends ClusterTable {
 
   def session: ClassicSession
 
+  override def format: String = "parquet"
+
   /** Spark looks for the columns of a catalog in the files as the session compares names. */
   override def caseSensitive: Boolean = declared.isEmpty || session.sessionState.conf.caseSensitiveAnalysis
   override def settings: Map[String, String] = Map(SQLConf.CASE_SENSITIVE.key -> caseSensitive.toString)

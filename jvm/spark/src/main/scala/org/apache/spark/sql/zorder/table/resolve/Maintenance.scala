@@ -14,7 +14,7 @@ import org.apache.spark.sql.zorder.table.{ClusterTable, Operation, SessionRefres
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice, ParquetTable}
 import org.apache.spark.sql.zorder.table.storage.RunClaim
 
-/** `ZORDER VACUUM`, `ROLLBACK` and `REMOVE`, and the history of a table. */
+/** `ZORDER VACUUM`, `ROLLBACK` and `REMOVE`, and the history and the format of a table. */
 object Maintenance {
 
   val vacuumSchema: StructType = new StructType()
@@ -33,6 +33,9 @@ object Maintenance {
     .add("files_added", IntegerType).add("files_removed", IntegerType)
     .add("statement", StringType).add("report", StringType).add("branch", StringType)
     .add("location", StringType).add("status", StringType)
+
+  val formatSchema: StructType = new StructType()
+    .add("format", StringType).add("location", StringType).add("partitioned", BooleanType)
 
   /**
    * Deletes files that runs have rewritten and that are older than the retention. Returns one row for each old
@@ -138,6 +141,12 @@ object Maintenance {
         r.location.orNull,
         if (r.operation == Operation.Optimize && undone(r.runId)) "ROLLED_BACK" else "DONE")
     }
+  }
+
+  /** What those need to know who read or write the table with Spark: the name of its format, and where it is. */
+  def format(session: ClassicSession, ref: TableRef): Row = {
+    val table = TableResolver.locate(session, ref)
+    Row(table.format, table.root.toString, table.partitioned)
   }
 
   /** Deletes the claims of dead runs, beside the table and where it was before. */
