@@ -215,7 +215,11 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     for (stored <- Seq("INT96", "TIMESTAMP_MICROS"))
       withConf("spark.sql.parquet.outputTimestampType" -> stored)(withTempDir { dir =>
         val path = dir.resolve("t")
-        saved(spark.range(0, 40, 1, 4).selectExpr("id", "timestamp_micros(1577836800000000 + id * 1000000 + 999) ts"), path)
+        saved(
+          spark.range(0, 40, 1, 4).selectExpr(
+            "id",
+            "timestamp_micros(1577836800000000 + id * 1000000 + 999) ts"),
+          path)
         quick(check(
           path,
           "SELECT id FROM <t> WHERE ts IN (TIMESTAMP'2020-01-01 00:00:09.000999', " +
@@ -235,11 +239,19 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
         withConf("spark.sql.session.timeZone" -> zone) {
           val old = spark.range(1).selectExpr("id", s"timestamp'$moment 00:00:00' ts")
           saved(old, path)
-          saved(spark.range(0, 20, 1, 2).selectExpr("id", "timestamp'2024-01-01' + make_interval(0, 0, 0, id) ts"), path)
+          saved(
+            spark.range(0, 20, 1, 2).selectExpr(
+              "id",
+              "timestamp'2024-01-01' + make_interval(0, 0, 0, id) ts"),
+            path)
           quick {
-            assert(opens(on(path, s"SELECT id FROM <t> WHERE date_trunc('YEAR', ts) = " +
-              s"timestamp'${moment.take(4)}-01-01'")) >= 1)
-            assert(on(path, s"SELECT id FROM <t> WHERE cast(ts as string) = '$moment 00:00:00'").count() === 1)
+            assert(opens(on(
+              path,
+              s"SELECT id FROM <t> WHERE date_trunc('YEAR', ts) = " +
+                s"timestamp'${moment.take(4)}-01-01'")) >= 1)
+            assert(on(
+              path,
+              s"SELECT id FROM <t> WHERE cast(ts as string) = '$moment 00:00:00'").count() === 1)
           }
           val keys = dir.resolve(s"keys $moment").toString
           old.select("ts").write.parquet(keys)
@@ -254,9 +266,11 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
       val path = dir.resolve("t")
       val emoji = "repeat(decode(X'F09F9880', 'UTF-8'), 16)"
       val highest = s"concat($emoji, decode(X'F48FBFBF', 'UTF-8'), 'a')"
-      saved(spark.range(0, 1, 1, 1).selectExpr("id", s"cast(concat(cast($emoji as binary), X'FF') as string) c"), path)
+      saved(
+        spark.range(0, 1, 1, 1).selectExpr("id", s"cast(concat(cast($emoji as binary), X'FF') as string) c"),
+        path)
       saved(spark.range(1, 2, 1, 1).selectExpr("id", s"$highest c"), path)
-      assert(on(path, "SELECT id FROM <t> ORDER BY c DESC LIMIT 1").head.getLong(0) === 0)
+      assert(on(path, "SELECT id FROM <t> ORDER BY c DESC LIMIT 1").head().getLong(0) === 0)
     }
   }
 
@@ -264,7 +278,10 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     withTempDir { dir =>
       val path = dir.resolve("t")
       saved(
-        spark.range(0, 1280, 1, 64).selectExpr("id", "timestamp_seconds(1577836800 + id) ts", "cast(id as int) i"),
+        spark.range(0, 1280, 1, 64).selectExpr(
+          "id",
+          "timestamp_seconds(1577836800 + id) ts",
+          "cast(id as int) i"),
         path)
       val many = (0 until 300).map(n => n % 60 + 1200 * (n % 2)).mkString(", ")
       quick(check(

@@ -96,7 +96,9 @@ class ForeignTypesSuite extends AnyFunSuite with RunFixture {
 
   test("old dates of files that name no calendar stay what the session reads") {
     def seen(path: Path) =
-      read(path).selectExpr("cast(c1 as string)", "cast(c2 as string)").distinct().collect().map(_.toString).toSeq
+      read(path).selectExpr(
+        "cast(c1 as string)",
+        "cast(c2 as string)").distinct().collect().map(_.toString).toSeq
     for (mode <- Seq("LEGACY", "CORRECTED", "EXCEPTION")) withTempDir { dir =>
       val path = table(
         dir,

@@ -59,7 +59,8 @@ private[zorder] object DeltaIndexing {
       case MapType(key, value, _) => s"{${inside(key)},${inside(value)}}"
       case _ => ""
     }
-    snapshot.schema.fields.map(f => f.name -> FormatIndexing.identity(s"${snapshot.metadata.id} ${named(f)}")).toMap
+    snapshot.schema.fields.map(f =>
+      f.name -> FormatIndexing.identity(s"${snapshot.metadata.id} ${named(f)}")).toMap
   }
 
   /** The full path of a file of the log. */

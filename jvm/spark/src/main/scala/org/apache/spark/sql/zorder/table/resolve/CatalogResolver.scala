@@ -101,9 +101,9 @@ private[table] object CatalogResolver {
       case other => FormatRefusals.provider(name, other)
     }
     if (meta.bucketSpec.isDefined) refuse("ZORDER_TABLE_REFUSED.BUCKETED", "table" -> name)
-    val given = CaseInsensitiveMap(meta.storage.properties)
-    readOptions.find(given.contains).foreach { option =>
-      refuse("ZORDER_TABLE_REFUSED.READ_OPTION", "table" -> name, "option" -> option, "value" -> given(option))
+    val set = CaseInsensitiveMap(meta.storage.properties)
+    readOptions.find(set.contains).foreach { option =>
+      refuse("ZORDER_TABLE_REFUSED.READ_OPTION", "table" -> name, "option" -> option, "value" -> set(option))
     }
   }
 

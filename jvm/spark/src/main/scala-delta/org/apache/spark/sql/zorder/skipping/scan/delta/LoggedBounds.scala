@@ -2,7 +2,11 @@ package org.apache.spark.sql.zorder.skipping.scan.delta
 
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.util.DateTimeConstants.{MICROS_PER_DAY, MICROS_PER_MILLIS, MICROS_PER_MINUTE}
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.{
+  MICROS_PER_DAY,
+  MICROS_PER_MILLIS,
+  MICROS_PER_MINUTE
+}
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY
 import org.apache.spark.sql.delta.{DeltaColumnMapping, Snapshot}
 import org.apache.spark.sql.functions.{coalesce, col, lit}
