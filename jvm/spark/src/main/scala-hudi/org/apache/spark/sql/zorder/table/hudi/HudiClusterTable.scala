@@ -16,7 +16,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.errors.{NoRowsYetException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, StateDir, TableWrite, VacuumResult}
+import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, Retention, StateDir, TableWrite, VacuumResult}
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /**
@@ -118,8 +118,8 @@ final private[hudi] class HudiClusterTable(
 
   override def begin(runId: String): TableWrite = new HudiWrite(this, slices, runId)
 
-  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[VacuumResult] =
-    HudiVacuum.run(session, this, keepMs, dryRun)
+  override def vacuum(retention: Retention, dryRun: Boolean): Seq[VacuumResult] =
+    HudiVacuum.run(session, this, retention, dryRun)
 
   override def rollback(statement: String): String = HudiUpkeep.rollback(session, this, statement)
 

@@ -30,6 +30,7 @@ import org.apache.spark.sql.zorder.table.{
   ClusterTable,
   FormatIndexing,
   ManagedColumns,
+  Retention,
   StateDir,
   TableWrite,
   VacuumResult
@@ -156,8 +157,8 @@ final private[iceberg] class IcebergClusterTable(
     new IcebergWrite(this, start, tasks, staged, runId)
   }
 
-  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[VacuumResult] =
-    IcebergVacuum.run(session, this, keepMs, dryRun)
+  override def vacuum(retention: Retention, dryRun: Boolean): Seq[VacuumResult] =
+    IcebergVacuum.run(session, this, retention, dryRun)
 
   override def rollback(statement: String): String = IcebergUpkeep.rollback(this, statement)
 
