@@ -189,7 +189,12 @@ class ZOrderTable:
         late_files: str | None = None,
         dry_run: bool = False,
     ) -> DataFrame:
-        """Deletes old files that runs have replaced, once they are older than the retention time.
+        """Deletes old files, once they are older than the retention time.
+
+        Of plain Parquet these are files that runs replaced. On Delta it is Delta's ``VACUUM``, and on Hudi its
+        cleaner. On Iceberg it expires snapshots, whoever wrote them, and deletes their files. Without
+        ``retention_hours`` it never keeps less than the properties of a Delta or Iceberg table say. Delta
+        refuses 0 hours while its safety check is on.
 
         With ``dry_run`` it says what it would delete, and deletes nothing. The result has a row for each
         directory; ``reason`` says why files stay, and what to do.

@@ -248,7 +248,7 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
       step("the statement's counts before ours") {
         aged(8)
         assert(vacuum("RETAIN 200 HOURS") === (("NOTHING_TO_DO", 0L)) && Files.exists(left))
-        assert(vacuum("RETAIN 191.5 HOURS DRY RUN") === (("DRY_RUN", 1L)))
+        assert(vacuum("RETAIN 180.5 HOURS DRY RUN") === (("DRY_RUN", 1L)))
         assert(vacuum() === (("DELETED", 1L)) && !Files.exists(left))
       }
       assert(read(path).count() === 4000)
