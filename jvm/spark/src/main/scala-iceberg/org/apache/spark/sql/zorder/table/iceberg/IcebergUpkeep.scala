@@ -109,10 +109,8 @@ private[iceberg] object IcebergVacuum extends Logging {
   private def removingSnapshots(table: Table, before: Long): Seq[Snapshot] = {
     val expired = table.expireSnapshots().expireOlderThan(before).apply().asScala.map(_.snapshotId).toSet
     val chain = SnapshotUtil.currentAncestors(table).asScala.toList
-    chain.drop(chain.lastIndexWhere(s => !expired(s.snapshotId))) match {
-      case _ :: Nil => Nil
-      case removing => removing
-    }
+    // what the last one removed was held by a parent that is gone
+    chain.drop(chain.lastIndexWhere(s => !expired(s.snapshotId))).dropRight(1)
   }
 
   private def told(snapshot: Snapshot, property: String): Long =
