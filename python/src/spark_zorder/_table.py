@@ -191,7 +191,7 @@ class ZOrderTable:
     ) -> DataFrame:
         """Deletes old files, once they are older than the retention time.
 
-        Of plain Parquet these are files that runs replaced. On Delta it is Delta's ``VACUUM``, and on Hudi its
+        Of plain Parquet these are files that runs replaced. On Delta it is Delta's ``VACUUM``, on Hudi its
         cleaner. On Iceberg it expires snapshots, whoever wrote them, and deletes their files. Without
         ``retention_hours`` it never keeps less than the properties of a Delta or Iceberg table say. Delta
         refuses 0 hours while its safety check is on.
