@@ -16,7 +16,14 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.errors.{NoRowsYetException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, Retention, StateDir, TableWrite, VacuumResult}
+import org.apache.spark.sql.zorder.table.{
+  ClusterTable,
+  ManagedColumns,
+  Retention,
+  StateDir,
+  TableWrite,
+  VacuumResult
+}
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /**
