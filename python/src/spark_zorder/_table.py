@@ -216,7 +216,12 @@ class ZOrderTable:
         *,
         retentionHours: float | None = None,  # noqa: N803
     ) -> DataFrame:
-        """Deletes old files that runs have replaced, once they are older than the retention time.
+        """Deletes old files, once they are older than the retention time.
+
+        Of plain Parquet these are files that runs replaced. On Delta it is Delta's ``VACUUM``, on Hudi its
+        cleaner. On Iceberg it expires snapshots, whoever wrote them, and deletes their files. Without
+        ``retention_hours`` it never keeps less than the properties of a Delta or Iceberg table say. Delta
+        refuses 0 hours while its safety check is on.
 
         ``retentionHours``, as Delta calls it, is another name of ``retention_hours``.
 

@@ -208,11 +208,50 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
       done(keeps(path)(zorder(path, "BY (a, b) WITH (fileCount = 16, verify = 'checksum')")))
       val short = intercept[ZOrderException](spark.sql(s"ZORDER VACUUM '$path' RETAIN 0 HOURS").collect())
       assert(short.condition === "ZORDER_CANNOT_VACUUM.DELTA_RETENTION", short.getMessage)
+      assert(short.getMessage.contains("its own retention is 168 hours"))
       withConf("spark.databricks.delta.retentionDurationCheck.enabled" -> "false") {
         val row = spark.sql(s"ZORDER VACUUM '$path' RETAIN 0 HOURS").head()
         assert(row.getAs[Long]("files_deleted") === 6)
       }
       assert(read(path).count() === 20000)
+    }
+  }
+
+  test("a vacuum keeps files as long as the longer retention says, ours or Delta's own") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 4000)
+      val left = path.resolve("left.parquet")
+      Files.copy(path.resolve(dataFiles(path).keys.head), left)
+      done(keeps(path)(zorder(path, "BY (a, b) WITH (fileCount = 4)")))
+      def aged(days: Long) = left.toFile.setLastModified(System.currentTimeMillis - days * 24 * 3600 * 1000)
+      def own(length: String) = spark.sql(s"ALTER TABLE delta.`$path` SET TBLPROPERTIES " +
+        s"('delta.deletedFileRetentionDuration' = 'interval $length')")
+      def vacuum(rest: String = ""): (String, Long) = {
+        val row = one(s"ZORDER VACUUM '$path' $rest")
+        (status(row), row.getAs[Long]("files_deleted"))
+      }
+      step("Delta's is longer") {
+        own("30 days")
+        aged(20)
+        assert(vacuum() === (("NOTHING_TO_DO", 0L)) && vacuum("DRY RUN") === (("NOTHING_TO_DO", 0L)))
+        val short = intercept[ZOrderException](vacuum("RETAIN 0 HOURS")).getMessage
+        assert(short.contains("a retention of 0 hours") && short.contains("its own retention is 720 hours"))
+        aged(31)
+        assert(vacuum("DRY RUN") === (("DRY_RUN", 1L)))
+      }
+      step("ours is longer") {
+        own("1 hours")
+        aged(5)
+        assert(vacuum() === (("NOTHING_TO_DO", 0L)))
+      }
+      step("the statement's counts before ours") {
+        aged(8)
+        assert(vacuum("RETAIN 200 HOURS") === (("NOTHING_TO_DO", 0L)) && Files.exists(left))
+        assert(vacuum("RETAIN 180.5 HOURS DRY RUN") === (("DRY_RUN", 1L)))
+        assert(vacuum() === (("DELETED", 1L)) && !Files.exists(left))
+      }
+      assert(read(path).count() === 4000)
     }
   }
 }

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
+import java.nio.file.{Files, Paths}
+
 import scala.collection.JavaConverters._
 
 import org.apache.iceberg.spark.actions.SparkActions
@@ -109,6 +111,59 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture with Steps {
     assert(refused(sql(s"ZORDER ROLLBACK $t").collect()).contains("expired"))
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('gc.enabled' = 'false')")
     assert(refused(sql(s"ZORDER VACUUM $t RETAIN 0 HOURS").collect()).contains("gc.enabled"))
+  }
+
+  test("vacuum keeps what Iceberg's own properties keep") {
+    val t = filled("own_retention")
+    cluster(t, "a, b")
+    cluster(t, "b, a")
+    val monthMs = 30L * 24 * 3600 * 1000
+    def alter(properties: String) = sql(s"ALTER TABLE $t SET TBLPROPERTIES ($properties)")
+    def own(ageMs: Long, least: Int) = alter(
+      s"'history.expire.max-snapshot-age-ms' = '$ageMs', 'history.expire.min-snapshots-to-keep' = '$least'")
+    def vacuum(rest: String = ""): (String, Long) = {
+      val row = one(s"ZORDER VACUUM $t $rest")
+      (status(row), deleted(row))
+    }
+    def snapshots = load(t).snapshots.asScala.size
+    alter("'zorder.retention' = '1ms'")
+    step("by default the table's own age counts if it is longer") {
+      own(monthMs, 1)
+      assert(vacuum("DRY RUN") == (("NOTHING_TO_DO", 0L)) && vacuum() == (("NOTHING_TO_DO", 0L)))
+      assert(snapshots == 3)
+    }
+    step("a statement's RETAIN counts, but for the number of snapshots to keep") {
+      own(monthMs, 2)
+      assert(vacuum("RETAIN 0 HOURS DRY RUN") == (("DRY_RUN", 4L)) && snapshots == 3)
+      assert(vacuum("RETAIN 0 HOURS") == (("DELETED", 4L)) && snapshots == 2)
+      assert(vacuum("RETAIN 0 HOURS") == (("NOTHING_TO_DO", 0L)) && filesOnDisk(t).size == 8)
+    }
+    def main(ageMs: Long): Unit = {
+      load(t).manageSnapshots().setMaxSnapshotAgeMs("main", ageMs).commit()
+      sql(s"REFRESH TABLE $t")
+      ()
+    }
+    step("a branch keeps to its own") {
+      own(1, 1)
+      main(monthMs)
+      assert(vacuum("RETAIN 0 HOURS DRY RUN")._1 == "NOTHING_TO_DO")
+      assert(vacuum("RETAIN 0 HOURS")._1 == "NOTHING_TO_DO" && snapshots == 2)
+    }
+    step("ours counts where it is the longer one") {
+      main(1)
+      assert(vacuum("DRY RUN") == (("DRY_RUN", 4L)) && vacuum() == (("DELETED", 4L)) && snapshots == 1)
+    }
+    step("files without a snapshot wait for Iceberg's three days, since their writer may be at work") {
+      val data = Paths.get(new java.net.URI(load(t).location + "/data"))
+      val left = data.resolve("left.parquet")
+      Files.copy(data.resolve(filesOnDisk(t).head), left)
+      def aged(days: Long) = left.toFile.setLastModified(System.currentTimeMillis - days * 24 * 3600 * 1000)
+      aged(2)
+      assert(vacuum() == (("NOTHING_TO_DO", 0L)) && Files.exists(left))
+      aged(4)
+      assert(vacuum() == (("DELETED", 1L)) && !Files.exists(left))
+    }
+    assert(spark.table(t).count() == 2000)
   }
 
   test("remove takes all traces away; the table is read and written without us") {

@@ -68,8 +68,8 @@ object ZOrderOption {
     "retention",
     "time with s, m, h, d",
     "7d",
-    "How long ZORDER VACUUM keeps the files that a run replaced. Not in WITH: a statement has " +
-      "ZORDER VACUUM ... RETAIN n HOURS.",
+    "How long ZORDER VACUUM keeps the files that a run replaced; on Delta and Iceberg at least as long as the " +
+      "table's own properties say. Not in WITH: a statement has ZORDER VACUUM ... RETAIN n HOURS.",
     (o, v) => o.copy(retentionMs = v)
   )
 

@@ -206,8 +206,8 @@ trait ClusterTable {
   /** Begins a rewrite of some of the files. */
   def begin(runId: String): TableWrite
 
-  /** Deletes what runs have left behind if it is older than `keepMs`; a dry run only lists it. */
-  def vacuum(keepMs: Long, dryRun: Boolean): Seq[VacuumResult]
+  /** Deletes what runs have left behind if it is older than the retention; a dry run only lists it. */
+  def vacuum(retention: Retention, dryRun: Boolean): Seq[VacuumResult]
 
   /**
    * Undoes the last run and returns its id.
@@ -226,6 +226,18 @@ trait ClusterTable {
 
   /** Releases what reading and writing keep on the driver; nothing is read or written afterwards. */
   def close(): Unit = ()
+}
+
+/**
+ * How long a vacuum keeps old files.
+ *
+ * @param stated
+ *   whether the statement says so; an option never makes it shorter than what the table's format says
+ */
+final case class Retention(ms: Long, stated: Boolean) {
+
+  /** What counts where the format has a retention of its own. */
+  def atLeast(ownMs: Long): Long = if (stated) ms else math.max(ms, ownMs)
 }
 
 /**

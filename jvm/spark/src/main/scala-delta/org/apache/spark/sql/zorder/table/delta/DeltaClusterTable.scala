@@ -17,6 +17,7 @@ import org.apache.spark.sql.zorder.table.{
   FormatDescriptor,
   FormatIndexing,
   ManagedColumns,
+  Retention,
   StateDir,
   TableWrite,
   VacuumResult
@@ -141,8 +142,8 @@ private[delta] final class DeltaClusterTable(
   override def begin(runId: String): TableWrite =
     new DeltaWrite(this, log, catalogTable, snapshot, adds)
 
-  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[VacuumResult] =
-    DeltaUpkeep.vacuum(session, this, keepMs, dryRun)
+  override def vacuum(retention: Retention, dryRun: Boolean): Seq[VacuumResult] =
+    DeltaUpkeep.vacuum(session, this, retention, dryRun)
 
   override def rollback(statement: String): String = new DeltaRollback(session, this).apply(statement)
 

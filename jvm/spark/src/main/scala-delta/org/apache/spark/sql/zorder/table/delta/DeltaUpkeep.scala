@@ -3,48 +3,68 @@ package org.apache.spark.sql.zorder.table.delta
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileSystem, Path}
-import org.apache.spark.sql.delta.{DeltaOperations, Snapshot}
+import org.apache.spark.sql.delta.{DeltaLog, DeltaOperations, Snapshot}
 import org.apache.spark.sql.delta.actions.{Action, AddFile, CommitInfo, DeletionVectorDescriptor, Metadata}
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
-import org.apache.spark.sql.zorder.shims.ActiveSession
+import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.VacuumResult
+import org.apache.spark.sql.zorder.table.{Retention, VacuumResult}
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 
 /** Vacuum and removal, with Delta's own commands where it has them. */
 private[delta] object DeltaUpkeep {
-  private val MillisPerHour = 3600000.0
+  private val MillisPerHour = 3600000L
 
-  /** Delta's VACUUM. It deletes rewritten files, and those of runs that died before their commit. */
+  /** From 4.1 on Delta passes over every RETAIN but that of 0 hours, unless this is false. */
+  private val RetainIgnored = "spark.databricks.delta.vacuum.retentionWindowIgnore.enabled"
+
+  /**
+   * Delta's VACUUM. It deletes rewritten files, and those of runs that died before their commit. Delta's own retention
+   * is left to Delta: it stands where it is the longer one, and a statement with a shorter one gets Delta's answer.
+   */
   def vacuum(
       session: ClassicSession,
       table: DeltaClusterTable,
-      keepMs: Long,
+      retention: Retention,
       dryRun: Boolean): Seq[VacuumResult] = {
-    val statement = s"VACUUM ${sql(table)} RETAIN ${keepMs / MillisPerHour} HOURS"
+    val ownMs = DeltaLog.tombstoneRetentionMillis(table.snapshot.metadata)
+    val keepMs = retention.atLeast(ownMs)
+    val retain = if (keepMs == ownMs) "" else s" RETAIN ${hours(keepMs)} HOURS"
+    val statement = s"VACUUM ${sql(table)}$retain"
+    val within = if (keepMs > ownMs) heeding(session) else session
     val named =
-      try session.sql(s"$statement DRY RUN").collect().map(_.getString(0))
-      catch { case e: IllegalArgumentException if isTooShort(e) => refuseTooShort(table, keepMs, e) }
+      try within.sql(s"$statement DRY RUN").collect().map(_.getString(0))
+      catch { case e: IllegalArgumentException if isTooShort(e) => refuseTooShort(table, keepMs, ownMs, e) }
     val fs = table.root.getFileSystem(session.sessionState.newHadoopConf())
     // Delta also names directories without files
     val bytes = lengths(fs, named.toSeq.map(new Path(_))).values.sum
-    if (!dryRun) session.sql(statement).collect()
+    if (!dryRun) within.sql(statement).collect()
     if (named.isEmpty) Nil else Seq(VacuumResult(table.root, named.length.toLong, bytes, 0L, "DELETED"))
+  }
+
+  /** Delta rounds to whole hours, which must not become fewer. */
+  private def hours(ms: Long): Long = ms / MillisPerHour + math.min(1L, ms % MillisPerHour)
+
+  /** A session in which Delta heeds a RETAIN that is longer than its own retention. */
+  private def heeding(session: ClassicSession): ClassicSession = {
+    val own = Shims.cloneSession(session)
+    own.conf.set(RetainIgnored, "false")
+    own
   }
 
   /** Whether it is from the check of the retention, for which Delta has no class of its own. */
   private def isTooShort(e: IllegalArgumentException): Boolean =
     Option(e.getMessage).exists(_.contains("retention period"))
 
-  private def refuseTooShort(table: DeltaClusterTable, keepMs: Long, e: Throwable): Nothing =
+  private def refuseTooShort(table: DeltaClusterTable, keepMs: Long, ownMs: Long, e: Throwable): Nothing =
     throw ZOrderException.over(
       e,
       "ZORDER_CANNOT_VACUUM.DELTA_RETENTION",
       "table" -> table.name,
-      "hours" -> keepMs / MillisPerHour,
-      "setting" -> "spark.databricks.delta.retentionDurationCheck.enabled")
+      "hours" -> hours(keepMs),
+      "own" -> hours(ownMs))
 
   /** The lengths of those files that exist, with one listing for each directory. */
   def lengths(fs: FileSystem, files: Seq[Path]): Map[Path, Long] = {

@@ -20,6 +20,7 @@ import org.apache.spark.sql.zorder.table.{
   ClusterTable,
   FormatDescriptor,
   ManagedColumns,
+  Retention,
   StateDir,
   TableWrite,
   VacuumResult
@@ -127,8 +128,8 @@ final private[hudi] class HudiClusterTable(
 
   override def begin(runId: String): TableWrite = new HudiWrite(this, slices, runId)
 
-  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[VacuumResult] =
-    HudiVacuum.run(session, this, keepMs, dryRun)
+  override def vacuum(retention: Retention, dryRun: Boolean): Seq[VacuumResult] =
+    HudiVacuum.run(session, this, retention, dryRun)
 
   override def rollback(statement: String): String = HudiUpkeep.rollback(session, this, statement)
 

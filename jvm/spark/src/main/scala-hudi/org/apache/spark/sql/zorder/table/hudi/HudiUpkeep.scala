@@ -19,7 +19,7 @@ import org.apache.hudi.table.action.clean.CleanPlanner
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{RunRecord, VacuumResult}
+import org.apache.spark.sql.zorder.table.{Retention, RunRecord, VacuumResult}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** Rollback and removal, with Hudi's own commands. */
@@ -136,9 +136,9 @@ private[hudi] object HudiVacuum {
   def run(
       session: ClassicSession,
       opened: HudiClusterTable,
-      keepMs: Long,
+      retention: Retention,
       dryRun: Boolean): Seq[VacuumResult] = {
-    val settings = opened.hudiProperties ++ policy(keepMs)
+    val settings = opened.hudiProperties ++ policy(retention.ms)
     HudiClient.during(session, opened.root.toString, settings) { client =>
       val old = deletable(client)
       val bytes = old.map(length(session, _)).sum

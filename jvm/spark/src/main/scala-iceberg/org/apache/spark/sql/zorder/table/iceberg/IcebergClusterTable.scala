@@ -31,6 +31,7 @@ import org.apache.spark.sql.zorder.table.{
   FormatDescriptor,
   FormatIndexing,
   ManagedColumns,
+  Retention,
   StateDir,
   TableWrite,
   VacuumResult
@@ -159,8 +160,8 @@ final private[iceberg] class IcebergClusterTable(
     new IcebergWrite(this, start, tasks, staged, runId)
   }
 
-  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[VacuumResult] =
-    IcebergVacuum.run(session, this, keepMs, dryRun)
+  override def vacuum(retention: Retention, dryRun: Boolean): Seq[VacuumResult] =
+    IcebergVacuum.run(session, this, retention, dryRun)
 
   override def rollback(statement: String): String = IcebergUpkeep.rollback(this, statement)
 

@@ -12,7 +12,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.VacuumResult
+import org.apache.spark.sql.zorder.table.{Retention, VacuumResult}
 
 /** Rollback and removal, with Iceberg's own operations. */
 private[iceberg] object IcebergUpkeep {
@@ -62,10 +62,20 @@ private[iceberg] object IcebergUpkeep {
 /** Iceberg's expiry of snapshots, and its removal of files that dead runs have left. */
 private[iceberg] object IcebergVacuum extends Logging {
 
+  /** What `remove_orphan_files` keeps by default: the file of a writer at work is in no snapshot yet. */
+  private val OrphanMs = 3L * 24 * 3600 * 1000
+
+  /** Iceberg's procedure removes no younger ones, whatever it is told. */
+  private val LeastOrphanMs = 24L * 3600 * 1000
+
+  /**
+   * A branch that has a retention of its own, and the number of snapshots to keep at least, are Iceberg's business:
+   * its expiry heeds them whatever the statement says.
+   */
   def run(
       session: ClassicSession,
       opened: IcebergClusterTable,
-      keepMs: Long,
+      retention: Retention,
       dryRun: Boolean): Seq[VacuumResult] = ActiveSession.during(session) {
     import opened.{name, table}
     if (!PropertyUtil.propertyAsBoolean(
@@ -76,27 +86,34 @@ private[iceberg] object IcebergVacuum extends Logging {
         "ZORDER_CANNOT_VACUUM.ICEBERG_GC_DISABLED",
         "table" -> name,
         "setting" -> TableProperties.GC_ENABLED)
-    val before = System.currentTimeMillis - keepMs
+    val now = System.currentTimeMillis
+    val before = now - retention.atLeast(ownMs(table))
     val replaced = removingSnapshots(table, before)
     val expired =
       if (dryRun) replaced.map(told(_, SnapshotSummary.DELETED_FILES_PROP)).sum
       else expire(session, table, before)
-    val files = expired + orphans(session, opened, before, dryRun)
+    val files = expired + orphans(session, opened, now - math.max(LeastOrphanMs, retention.atLeast(OrphanMs)), dryRun)
     val bytes = replaced.map(told(_, SnapshotSummary.REMOVED_FILE_SIZE_PROP)).sum
     if (files == 0) Nil else Seq(VacuumResult(opened.root, files, bytes, 0L, "DELETED"))
   }
+
+  private def ownMs(table: Table): Long = PropertyUtil.propertyAsLong(
+    table.properties,
+    TableProperties.MAX_SNAPSHOT_AGE_MS,
+    TableProperties.MAX_SNAPSHOT_AGE_MS_DEFAULT)
 
   private def expire(session: ClassicSession, table: Table, before: Long): Long =
     SparkActions.get(session).expireSnapshots(table).expireOlderThan(before).execute().deletedDataFilesCount
 
   /**
    * The snapshots of the main branch that removed files which only expired snapshots still hold: the expired ones
-   * themselves, and the first one that is kept.
+   * themselves, and the oldest one that is kept. Iceberg says which expire, without a commit.
    */
   private def removingSnapshots(table: Table, before: Long): Seq[Snapshot] = {
-    val chain = SnapshotUtil.currentAncestors(table).asScala.toSeq
-    val (kept, expired) = chain.span(s => s.timestampMillis >= before || chain.headOption.contains(s))
-    if (expired.isEmpty) Nil else expired :+ kept.last
+    val expired = table.expireSnapshots().expireOlderThan(before).apply().asScala.map(_.snapshotId).toSet
+    val chain = SnapshotUtil.currentAncestors(table).asScala.toList
+    // what the last one removed was held by a parent that is gone
+    chain.drop(chain.lastIndexWhere(s => !expired(s.snapshotId))).dropRight(1)
   }
 
   private def told(snapshot: Snapshot, property: String): Long =

@@ -13,6 +13,7 @@ import org.apache.spark.sql.zorder.table.{
   ClusterTable,
   CommitRequest,
   Operation,
+  Retention,
   RunRecord,
   StateDir,
   TableWrite,
@@ -180,8 +181,8 @@ private[zorder] trait ParquetTable extends ClusterTable {
       VacuumResult(dir, 0, 0, if (choice == LateChoice.Ignore) 0 else found.size.toLong, choice.status)
     }
 
-  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[VacuumResult] =
-    try new ParquetVacuum(this, keepMs, dryRun).run()
+  override def vacuum(retention: Retention, dryRun: Boolean): Seq[VacuumResult] =
+    try new ParquetVacuum(this, retention.ms, dryRun).run()
     catch {
       case StorageFailure(said) => refuse("ZORDER_STORAGE_FAILED.VACUUM", "table" -> name, "cause" -> said)
     }

@@ -10,7 +10,14 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, Operation, SessionRefresh, TableRef, VacuumResult}
+import org.apache.spark.sql.zorder.table.{
+  ClusterTable,
+  Operation,
+  Retention,
+  SessionRefresh,
+  TableRef,
+  VacuumResult
+}
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice, ParquetTable}
 import org.apache.spark.sql.zorder.table.storage.RunClaim
 
@@ -45,7 +52,8 @@ object Maintenance {
    *   what files are that a job has written to a place whose old files are gone; a dry run only lists them
    *
    * @param retainHours
-   *   takes precedence over the property `zorder.retention`, `spark.zorder.retention` and the default of 7 days
+   *   takes precedence over the property `zorder.retention`, `spark.zorder.retention`, the default of 7 days, and a
+   *   longer retention of the table's format
    */
   def vacuum(
       session: ClassicSession,
@@ -59,11 +67,13 @@ object Maintenance {
     val table =
       if (dryRun) TableResolver.locate(session, ref) else TableResolver.open(session, ref)
     val (before, roots) = (table.root, table.roots)
-    val keepMs = retainHours.map(h => (h * 3600000).toLong).getOrElse(RunOptions.retention(
-      table.properties,
-      session.conf.getAll))
+    val retention = retainHours match {
+      case Some(h) => Retention((h * 3600000).toLong, stated = true)
+      case None =>
+        Retention(RunOptions.retention(table.properties, session.conf.getAll), stated = false)
+    }
     val settled = late.filterNot(_ => dryRun).toSeq.flatMap(settle(table, _, ref))
-    val rows = (settled ++ table.vacuum(keepMs, dryRun)).map { r =>
+    val rows = (settled ++ table.vacuum(retention, dryRun)).map { r =>
       val status = if (dryRun && r.status == "DELETED") "DRY_RUN" else r.status
       Row(r.path.toString, r.files, r.bytes, r.carried, status, Some(r.reason).filter(_.nonEmpty).orNull)
     }
