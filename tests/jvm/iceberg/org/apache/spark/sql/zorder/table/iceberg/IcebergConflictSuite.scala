@@ -82,7 +82,7 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
       assert(status(cluster(t, "a, b")) == (if (committed) "NOTHING_TO_DO" else "DONE"))
       assert(
         status(sql(s"ZORDER TABLE $t FULL BY (a, b) WITH (fileCount = 4, force = true)").head()) == "DONE")
-      sql(s"ZORDER VACUUM $t RETAIN 0 HOURS").collect()
+      vacuumAll(t)
       assert(content(t) == before)
       assert(filesOnDisk(t) == filesOf(t).map(_.split('/').last))
     }

@@ -21,7 +21,7 @@ class IcebergFaultSuite extends AnyFunSuite with IcebergFixture {
   }
 
   private def vacuumed(t: String): Unit = {
-    sql(s"ZORDER VACUUM $t RETAIN 0 HOURS").collect()
+    vacuumAll(t)
     assert(filesOnDisk(t) == filesOf(t).map(_.split('/').last))
   }
 

@@ -222,6 +222,7 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
       // the record is in a list by now
       assert(load(t).properties.containsKey("zorder.records") && runs(t).length == 1)
       assert(status(sql(full(t)).head()) == "DONE")
+      age(new File(temp.toFile, load(t).location.stripPrefix("own://")))
       sql(s"ZORDER VACUUM $t RETAIN 0 HOURS").collect()
       assert(content(t) == before && written(t) == live(t) && runs(t).length == 2)
       SparkActions.get(spark).deleteOrphanFiles(load(t)).usePrefixListing(true)

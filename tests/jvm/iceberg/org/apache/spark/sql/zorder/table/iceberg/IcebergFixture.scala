@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
+import java.io.File
 import java.nio.file.{Files, Path => JPath}
 
 import scala.collection.JavaConverters._
@@ -108,11 +109,22 @@ private[zorder] trait IcebergFixture
   protected def vectorsOf(table: String): Set[String] =
     tasks(table).flatMap(_.deletes.asScala).map(_.location.split('/').last).toSet
 
-  private def allOnDisk(table: String): Set[String] = {
-    val root = new java.io.File(new java.net.URI(load(table).location + "/data").getPath)
-    def walk(f: java.io.File): Seq[java.io.File] =
-      if (f.isDirectory) f.listFiles.toSeq.flatMap(walk) else Seq(f)
-    walk(root).map(_.getName).filterNot(_.startsWith(".")).toSet
+  private def allOnDisk(table: String): Set[String] =
+    below(dataOf(table)).map(_.getName).filterNot(_.startsWith(".")).toSet
+
+  private def dataOf(table: String): File = new File(new java.net.URI(load(table).location + "/data").getPath)
+
+  private def below(f: File): Seq[File] = if (f.isDirectory) f.listFiles.toSeq.flatMap(below) else Seq(f)
+
+  /** Makes files two days old: younger ones that no snapshot has may be those of a writer at work. */
+  protected def age(directory: File): Unit =
+    below(directory).foreach(_.setLastModified(System.currentTimeMillis - 2L * 24 * 3600 * 1000))
+
+  /** Removes all that only earlier snapshots or dead runs have. */
+  protected def vacuumAll(table: String): Unit = {
+    age(dataOf(table))
+    sql(s"ZORDER VACUUM $table RETAIN 0 HOURS").collect()
+    ()
   }
 
   protected def lastSummary(table: String): Map[String, String] =

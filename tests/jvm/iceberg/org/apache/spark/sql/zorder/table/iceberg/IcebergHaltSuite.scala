@@ -65,7 +65,7 @@ class IcebergHaltSuite extends AnyFunSuite with IcebergFixture {
     }
     whole()
     assert(filesOf(t).size == (if (point == "iceberg-committed") 4 else 6))
-    sql(s"ZORDER VACUUM $t RETAIN 0 HOURS").collect()
+    vacuumAll(t)
     whole()
     assert(filesOnDisk(t).filterNot(_.contains("-deletes")) == filesOf(t).map(_.split('/').last))
     assert(vectorsOnDisk(t).subsetOf(vectorsOf(t)))

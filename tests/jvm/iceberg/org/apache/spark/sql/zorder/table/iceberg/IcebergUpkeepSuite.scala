@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
+import java.io.File
+import java.net.URI
 import java.nio.file.{Files, Paths}
 
 import scala.collection.JavaConverters._
@@ -111,6 +113,17 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture with Steps {
     assert(refused(sql(s"ZORDER ROLLBACK $t").collect()).contains("expired"))
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('gc.enabled' = 'false')")
     assert(refused(sql(s"ZORDER VACUUM $t RETAIN 0 HOURS").collect()).contains("gc.enabled"))
+  }
+
+  test("vacuum keeps young files that no snapshot has: their writer may be at work") {
+    val t = filled("at_work")
+    val file = filesOf(t).head
+    val data = new File(new URI(file).getPath).getParentFile
+    Files.copy(new File(new URI(file).getPath).toPath, data.toPath.resolve("of-a-writer.parquet"))
+    sql(s"ZORDER VACUUM $t RETAIN 0 HOURS").collect()
+    assert(filesOnDisk(t).contains("of-a-writer.parquet"))
+    vacuumAll(t)
+    assert(filesOnDisk(t) == filesOf(t).map(_.split('/').last))
   }
 
   test("vacuum keeps what Iceberg's own properties keep") {
