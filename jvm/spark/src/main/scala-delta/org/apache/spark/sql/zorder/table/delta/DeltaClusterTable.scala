@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table.delta
 
+import java.util.Locale
+
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, ExternalCatalogUtils}
 import org.apache.spark.sql.delta.{DeltaColumnMapping, DeltaLog, IdMapping, NoMapping, Snapshot}
@@ -70,8 +72,12 @@ private[delta] final class DeltaClusterTable(
   /** Whether files name columns as they like: only ids tell which is which. */
   private def byId: Boolean = snapshot.columnMappingMode == IdMapping
 
+  /** Delta has no two columns that differ in case only, and files that it took over may have either case. */
+  override def caseSensitive: Boolean = false
+
   /** Delta reads files by id only if Spark may find columns by their ids. */
-  override def settings: Map[String, String] = liquid.settings ++
+  override def settings: Map[String, String] = liquid.settings +
+    (SQLConf.CASE_SENSITIVE.key -> caseSensitive.toString) ++
     (if (byId) Map(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key -> "true") else Map.empty)
 
   /** Bounds of INT96 timestamps are in Delta's log, too. */
@@ -82,13 +88,13 @@ private[delta] final class DeltaClusterTable(
    * their values.
    */
   override def managed: Option[ManagedColumns] = {
-    val names = declared.get.map(physical).toSet
+    val names = declared.get.map(f => folded(physical(f))).toSet
     val ids = if (byId) DeltaColumns.ids(declared.get) else Set.empty[Int]
     Some(ManagedColumns(leaf =>
       leaf.fieldId.filter(_ => byId) match {
         case Some(id) => if (ids(id)) Some(Seq(id.toString)) else None
         // elements of arrays and maps have no ids
-        case None => if (names(leaf.column.head)) Some(leaf.column) else None
+        case None => Some(leaf.column.map(folded)).filter(c => names(c.head))
       }))
   }
 
@@ -163,6 +169,8 @@ private[delta] final class DeltaClusterTable(
 
   private def physical(field: org.apache.spark.sql.types.StructField): String =
     if (snapshot.columnMappingMode == NoMapping) field.name else DeltaColumnMapping.getPhysicalName(field)
+
+  private def folded(name: String): String = name.toLowerCase(Locale.ROOT)
 }
 
 /** Columns by their paths in a schema. */

@@ -92,7 +92,8 @@ private[iceberg] object IcebergVacuum extends Logging {
     val expired =
       if (dryRun) replaced.map(told(_, SnapshotSummary.DELETED_FILES_PROP)).sum
       else expire(session, table, before)
-    val files = expired + orphans(session, opened, now - math.max(LeastOrphanMs, retention.atLeast(OrphanMs)), dryRun)
+    val files =
+      expired + orphans(session, opened, now - math.max(LeastOrphanMs, retention.atLeast(OrphanMs)), dryRun)
     val bytes = replaced.map(told(_, SnapshotSummary.REMOVED_FILE_SIZE_PROP)).sum
     if (files == 0) Nil else Seq(VacuumResult(opened.root, files, bytes, 0L, "DELETED"))
   }

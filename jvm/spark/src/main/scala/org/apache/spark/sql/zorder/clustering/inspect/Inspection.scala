@@ -26,7 +26,7 @@ import org.apache.spark.sql.zorder.stats.{
   UnreadableColumnHints
 }
 import org.apache.spark.sql.zorder.stats.schema.{FileSpelling, SchemaUnion, TruncatedTimestamps}
-import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns}
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /**
@@ -186,7 +186,9 @@ private object InputSchema {
       table: ClusterTable,
       footers: Seq[FileFooter],
       options: RunOptions): SchemaUnion = table.managed match {
-    case Some(_) => managed(table, footers, options).copy(losses = Nil)
+    case Some(columns) =>
+      if (!table.caseSensitive) refuseTwoForOne(table, columns, footers)
+      managed(table, footers, options).copy(losses = Nil)
     case None =>
       if (table.caseSensitive) {
         refuseTwoSpellings(footers)
@@ -210,6 +212,24 @@ private object InputSchema {
       case Some(columns) => SchemaUnion.managed(footers, columns, options.timestampType)
       case None => SchemaUnion.of(footers, None, caseSensitive = true, options.timestampType)
     })
+
+  /** A file with two columns that the table takes for one: a rewrite could keep only one of them. */
+  private def refuseTwoForOne(table: ClusterTable, columns: ManagedColumns, footers: Seq[FileFooter]): Unit =
+    footers.groupBy(_.schema).values.map(_.head).toSeq.sortBy(_.file.path).foreach { footer =>
+      val named = footer.schema.leaves.flatMap { leaf =>
+        // by name there is a part of the key for each part of the path, by id there is one id
+        columns.stored(leaf).toSeq.filter(_.length == leaf.column.length)
+          .flatMap(key => key.inits.toSeq.zip(leaf.column.inits.toSeq)).filter(_._1.nonEmpty)
+      }
+      named.groupBy(_._1).values.map(_.map(_._2.mkString(".")).distinct.sorted).filter(_.length > 1)
+        .toSeq.sortBy(_.head).headOption.foreach { same =>
+          refuse(
+            "ZORDER_SCHEMA_CONFLICT.TWO_FOR_ONE",
+            "file" -> footer.file.path,
+            "columns" -> same.mkString(" and "),
+            "table" -> table.name)
+        }
+    }
 
   /** Refuses the files by the first problem; the others are suppressed errors of it. */
   private def accepted(union: SchemaUnion): SchemaUnion = {

@@ -293,6 +293,7 @@ object PinnedSession {
       "true",
       "partition values are typed by the table"),
     ("spark.sql.parquet.binaryAsString", "false", "binary stays binary"),
+    ("spark.sql.readSideCharPadding", "false", "CHAR values stay as they are, and partitions too"),
     ("spark.sql.parquet.int96AsTimestamp", "true", "default"),
     ("spark.sql.parquet.writeLegacyFormat", "false", "decimals and lists are written by the standard"),
     ("spark.sql.parquet.fieldId.write.enabled", "true", "field ids are kept"),

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.skipping.make
 
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.index.{FileKeys, StatisticsIndex}
@@ -32,8 +33,9 @@ final private[make] class IndexedTable private (val table: ClusterTable, format:
     if (format.isEmpty) table.partitionSchema
     else StructType(table.schema.filterNot(f => dataSchema.fieldNames.contains(f.name)))
 
-  /** Settings of the session that files of a format have to be read with. */
-  def settings: Map[String, String] = if (format.isEmpty) Map.empty else table.settings
+  /** Settings of the session that files of a format have to be read with. Names are compared as queries do it. */
+  def settings: Map[String, String] =
+    if (format.isEmpty) Map.empty else table.settings - SQLConf.CASE_SENSITIVE.key
 
   /**
    * The files as the index knows them. Times of files that never change tell nothing, and the bounds of timestamps that
