@@ -119,6 +119,20 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
       }
     }
 
+  test("a column named as Spark's own of files: a sample takes rows by their place all the same", SameOnAllLines) {
+    for (column <- Seq("b", "named_struct('row_index', 7)")) withTempDir { dir =>
+      val path = dir.resolve("t")
+      spark.range(0, 260000, 1, 4).selectExpr(
+        "id",
+        "cast(pmod(xxhash64(id, 1), 1000) as int) a",
+        "pmod(xxhash64(id, 2), 1000) b").selectExpr("id", "a", s"$column AS _metadata")
+        .write.parquet(path.toString)
+      val row = done(zorder(path, "FULL BY (a) WITH (fileCount = 8, verify = 'checksum')"))
+      assert(metric[Long](row, "sampledRows") < 230000 && metric[Long](row, "sampledRows") > 170000)
+      assert(spark.read.parquet(path.toString).count() === 260000)
+    }
+  }
+
   test("names of a run's own columns are refused before any work", SameOnAllLines) {
     for (name <- Seq("_zorder_route", "_zorder_seed", "_ZORDER_position", "_zorder_path"))
       withTempDir { dir =>

@@ -13,8 +13,10 @@ import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
 import org.apache.spark.sql.delta.{DeltaLog, RowTracking, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.execution.datasources.FileFormat
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.types.{StructField, StructType, TimestampType}
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.layout.{FileNumbers, NumberOfFile}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -29,6 +31,7 @@ private[delta] object DeltaRows {
       snapshot: Snapshot,
       partitions: IndexedSeq[PinnedPartition],
       adds: Map[String, AddFile]): InputRelation = ActiveSession.during(session) {
+    refuseOwnName(log, snapshot)
     val chosen = partitions.flatMap(_.files).map(f => adds(f.path))
     val read = log.createDataFrame(snapshot, chosen, actionTypeOpt = Some("Optimize"))
     val tracked = RowTracking.preserveRowTrackingColumns(read, snapshot)
@@ -45,6 +48,12 @@ private[delta] object DeltaRows {
     // only some tables show the position of a row in its file: sampling counts rows itself
     new InputRelation(Shims.ofRows(session, plan).queryExecution.analyzed, output, place = Nil, own)
   }
+
+  /** Beside a column of this name, Spark shows neither the file of a row nor what Delta asks of it. */
+  private def refuseOwnName(log: DeltaLog, snapshot: Snapshot): Unit =
+    snapshot.schema.fieldNames.find(_.equalsIgnoreCase(FileFormat.METADATA_NAME)).foreach { own =>
+      refuse("ZORDER_COLUMN_REFUSED.RESERVED_NAME", "column" -> own, "table" -> log.dataPath)
+    }
 
   /** Partition numbers by path, spelt as in `_metadata.file_path`. */
   private def numbers(partitions: IndexedSeq[PinnedPartition]): Map[String, Int] =

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils
 import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, Literal}
 import org.apache.spark.sql.catalyst.util.CharVarcharUtils
 import org.apache.spark.sql.execution.datasources.{
+  FileFormat,
   FileIndex,
   FileStatusCache,
   HadoopFsRelation,
@@ -36,7 +37,7 @@ import org.apache.spark.util.HadoopFSUtils
 private[zorder] object ParquetRows {
 
   /** Without split sizes, so that the same rows written again give the same sample. */
-  private val Place: Seq[String] = Seq(InputRelation.SeedColumn, "_metadata.row_index")
+  private val Place: Seq[String] = Seq(InputRelation.SeedColumn, s"${FileFormat.METADATA_NAME}.row_index")
 
   def apply(
       session: ClassicSession,
@@ -55,7 +56,10 @@ private[zorder] object ParquetRows {
         new ParquetFileFormat,
         Map.empty)(session)
     val plan = LogicalRelation(relation)
-    new InputRelation(plan, plan.output.take(dataSchema.length + partitionSchema.length), Place)
+    val output = plan.output.take(dataSchema.length + partitionSchema.length)
+    // beside a column of this name, Spark does not show the place of a row by it
+    val shown = !output.exists(_.name.equalsIgnoreCase(FileFormat.METADATA_NAME))
+    new InputRelation(plan, output, if (shown) Place else Nil)
   }
 
   /** CHAR columns as the files hold them: Spark would pad their values, and a rewrite must not change them. */
