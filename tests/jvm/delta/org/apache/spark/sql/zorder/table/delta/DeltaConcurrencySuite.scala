@@ -74,7 +74,8 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
         assert(DeltaLog.forTable(spark, path.toString).update().schema("a").getComment().contains("noted"))
         done(zorder(path, run))
         val why = intercept[ZOrderException] {
-          meanwhile(place)(numbers(10).write.format("delta").mode("append").save(path.toString))(one(rollback))
+          meanwhile(place)(
+            numbers(10).write.format("delta").mode("append").save(path.toString))(one(rollback))
         }
         assert(why.getMessage.contains("WRITE made version"), why.getMessage)
         assert(read(path).count() === 4010 && history(path).getAs[String]("operation") === "WRITE")

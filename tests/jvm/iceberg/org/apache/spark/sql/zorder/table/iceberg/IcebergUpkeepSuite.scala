@@ -83,7 +83,8 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture with Steps {
     }
   }
 
-  test("a rollback beside which somebody appends is refused, of the table and of a branch; a property is no row") {
+  test(
+    "a rollback beside which somebody appends is refused, of the table and of a branch; a property is no row") {
     val t = filled("beside")
     val before = filesOf(t)
     def rolledBack(name: String, other: String): Row = {
@@ -97,7 +98,8 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture with Steps {
     cluster(t, "a, b")
     sql(s"ALTER TABLE $t CREATE BRANCH side")
     val side = s"$t.branch_side"
-    assert(status(sql(s"ZORDER TABLE $side FULL BY (b, a) WITH (fileCount = 8, force = true)").head()) == "DONE")
+    assert(
+      status(sql(s"ZORDER TABLE $side FULL BY (b, a) WITH (fileCount = 8, force = true)").head()) == "DONE")
     for (name <- Seq(t, side)) {
       val insert = s"INSERT INTO $name SELECT id, 1, 1 FROM range(10)"
       assert(refused(rolledBack(name, insert)).contains("was written to"), name)
