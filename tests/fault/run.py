@@ -65,7 +65,7 @@ def looked_at(spark: tables.SparkSession, folder: Path, kind: str, whole: tuple[
 
 
 def age(folder: Path) -> None:
-    """Makes files two days old: a vacuum keeps younger ones that no snapshot has, whose writer may be at work."""
+    """Makes files two days old: a vacuum keeps younger ones that no snapshot has."""
     old = time.time() - 2 * 24 * 3600
     for path in folder.rglob("*.parquet"):
         os.utime(path, (old, old))

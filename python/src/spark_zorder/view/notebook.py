@@ -92,6 +92,7 @@ _KNOWN_BY = [
         "column with_ranges only_nulls",
         "row_group ranges",
         "level read_count share",
+        "format location partitioned",
         "query weight boxes",
         "clusteringColumns lastRun numFiles",
     )

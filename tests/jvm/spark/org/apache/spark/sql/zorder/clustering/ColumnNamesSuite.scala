@@ -119,7 +119,9 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
       }
     }
 
-  test("a column named as Spark's own of files: a sample takes rows by their place all the same", SameOnAllLines) {
+  test(
+    "a column named as Spark's own of files: a sample takes rows by their place all the same",
+    SameOnAllLines) {
     for (column <- Seq("b", "named_struct('row_index', 7)")) withTempDir { dir =>
       val path = dir.resolve("t")
       spark.range(0, 260000, 1, 4).selectExpr(

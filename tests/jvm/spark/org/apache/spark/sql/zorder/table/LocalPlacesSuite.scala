@@ -104,6 +104,40 @@ class LocalPlacesSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
     }
   }
 
+  private def copyTree(from: File, to: File): Unit =
+    if (from.isDirectory) listed(from.getPath).foreach(f => copyTree(f, new File(to, f.getName)))
+    else copyFile(from.getPath, to.getPath)
+
+  test("a copy of the parent directory does not touch the old files of the original; a link to it does") {
+    val lake = dir("lake")
+    rows(0, 40, 2).write.parquet(s"$lake/t")
+    rows(0, 40, 2).write.parquet(s"$lake/dead")
+    rewriteAll(open(s"$lake/t"))
+    val dead = open(s"$lake/dead")
+    assert(crashAt("moved-new")(stage(dead, dead.files(), "r1").commit()))
+    val backup = dir("backup")
+    copyTree(new File(lake), new File(backup))
+    val before = files(lake)
+    step("a vacuum of the copy deletes nothing anywhere") {
+      assert(vacuumed(TableRef.Location(s"$backup/t")).map(status) == Seq("NO_JOURNAL"))
+      assert(status(vacuumed(TableRef.Location(s"$backup/dead")).head) == "NO_JOURNAL")
+      assert(refused(Maintenance.rollback(classic, TableRef.Location(s"$backup/t"))).contains("no run"))
+      assert(files(lake) == before)
+    }
+    step("a run of the copy, and its rollback, are its own") {
+      rewriteAll(open(s"$backup/t"), "r2")
+      assert(rolledBack(TableRef.Location(s"$backup/t")).getAs[String]("run_id") == "r2")
+      assert(ids(s"$backup/t") == forty)
+      assert(files(lake) == before)
+    }
+    step("by a link above it the table is the same") {
+      val linked = link(dir("link"), lake)
+      assert(vacuumed(TableRef.Location(s"$linked/dead")).map(status).contains("DELETED"))
+      assert(rolledBack(TableRef.Location(s"$lake/t")).getAs[String]("run_id") == "r1")
+      assert(ids(s"$lake/t") == forty && ids(s"$lake/dead") == forty)
+    }
+  }
+
   test("a real mount point") {
     val path = dir("tmpfs")
     Files.createDirectories(Paths.get(path))

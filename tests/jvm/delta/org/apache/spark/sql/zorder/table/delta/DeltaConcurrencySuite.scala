@@ -4,7 +4,8 @@ import java.nio.file.Files
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.table.CrashPoints
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
@@ -56,6 +57,28 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
         assert(status(next) === (if (committed) "NOTHING_TO_DO" else "DONE"), place)
         done(keeps(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 8, force = true)")))
         assert(!Files.exists(path.resolve("_zorder/runs/0.json")))
+      }
+    }
+
+  for (place <- Seq("delta-restoring", "delta-restore-begun"))
+    test(
+      s"a rollback beside which somebody appends is refused, and goes on past a comment: $place",
+      SameOnAllLines +: LongTest.unless(place == "delta-restoring"): _*) {
+      withTempDir { dir =>
+        val path = dir.resolve("t")
+        delta(path, 4000)
+        val rollback = s"ZORDER ROLLBACK '$path'"
+        done(zorder(path, run))
+        meanwhile(place)(spark.sql(s"ALTER TABLE delta.`$path` ALTER COLUMN a COMMENT 'noted'"))(
+          assert(status(one(rollback)) === "ROLLED_BACK" && files(path) === 6))
+        assert(DeltaLog.forTable(spark, path.toString).update().schema("a").getComment().contains("noted"))
+        done(zorder(path, run))
+        val why = intercept[ZOrderException] {
+          meanwhile(place)(
+            numbers(10).write.format("delta").mode("append").save(path.toString))(one(rollback))
+        }
+        assert(why.getMessage.contains("WRITE made version"), why.getMessage)
+        assert(read(path).count() === 4010 && history(path).getAs[String]("operation") === "WRITE")
       }
     }
 

@@ -188,7 +188,10 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
   test("a column named as Spark's own of files is refused, by runs and by an index", SameOnAllLines) {
     for (name <- Seq("_metadata", "_METADATA")) withTempDir { dir =>
       val path = dir.resolve("t")
-      numbers(4000).selectExpr("id", "a", s"b AS $name").repartition(4).write.format("delta").save(path.toString)
+      numbers(4000).selectExpr(
+        "id",
+        "a",
+        s"b AS $name").repartition(4).write.format("delta").save(path.toString)
       val why = Seq(s"Column $name of", "a name that a run needs", "rename it")
       refused(path, s"ZORDER TABLE '$path' FULL BY (id, a) WITH (fileCount = 4)", why: _*)
       refused(path, s"ZORDER TABLE '$path' FULL BY ($name) WITH (fileCount = 4)", why: _*)

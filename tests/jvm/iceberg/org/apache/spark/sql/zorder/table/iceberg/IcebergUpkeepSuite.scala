@@ -87,6 +87,30 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture with Steps {
     }
   }
 
+  test(
+    "a rollback beside which somebody appends is refused, of the table and of a branch; a property is no row") {
+    val t = filled("beside")
+    val before = filesOf(t)
+    def rolledBack(name: String, other: String): Row = {
+      CrashPoint.meanwhile = (at: String) => if (at == "iceberg-rolling-back") { sql(other); () }
+      try one(s"ZORDER ROLLBACK $name")
+      finally CrashPoint.meanwhile = (_: String) => ()
+    }
+    cluster(t, "a, b")
+    assert(status(rolledBack(t, s"ALTER TABLE $t SET TBLPROPERTIES ('mine' = '1')")) == "ROLLED_BACK")
+    assert(filesOf(t) == before)
+    cluster(t, "a, b")
+    sql(s"ALTER TABLE $t CREATE BRANCH side")
+    val side = s"$t.branch_side"
+    assert(
+      status(sql(s"ZORDER TABLE $side FULL BY (b, a) WITH (fileCount = 8, force = true)").head()) == "DONE")
+    for (name <- Seq(t, side)) {
+      val insert = s"INSERT INTO $name SELECT id, 1, 1 FROM range(10)"
+      assert(refused(rolledBack(name, insert)).contains("was written to"), name)
+      assert(spark.table(name).count() == 2010, name)
+    }
+  }
+
   test("a rollback that dies before its record is ended by the next one") {
     val t = filled("dying")
     val before = filesOf(t)

@@ -1,10 +1,12 @@
 package org.apache.spark.sql.zorder.table.delta
 
+import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileSystem, Path}
-import org.apache.spark.sql.delta.{DeltaLog, DeltaOperations, Snapshot}
+import org.apache.spark.sql.delta.{DeltaConcurrentModificationException, DeltaLog, DeltaOperations, Snapshot}
 import org.apache.spark.sql.delta.actions.{Action, AddFile, CommitInfo, DeletionVectorDescriptor, Metadata}
+import org.apache.spark.sql.delta.zorder.PinnedTransaction
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
@@ -89,8 +91,10 @@ private[delta] object DeltaUpkeep {
 
 /**
  * Delta's RESTORE to the version before the last run. It is refused if versions that came between or after the run's
- * commits are not harmless, because rows of others would be lost. RESTORE also takes back properties and comments, so
- * a further commit sets them again.
+ * commits are not harmless, because rows of others would be lost. Delta fails a RESTORE beside which somebody commits,
+ * but would begin it after whatever has come since the check. So it may begin at the checked version only, and the
+ * versions are checked again if others were faster. RESTORE also takes back properties and comments, so a further commit
+ * sets them again.
  */
 final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaClusterTable) {
   import table.{log, name}
@@ -100,32 +104,64 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
     val versions = commits.flatMap(_.version)
     if (versions.isEmpty) table.refuseNoRun()
     val run = commits.last.runId
-    val before = at(versions.head - 1, run)
-    val since = changes(versions.head, run)
-    val restored = since.collectFirst {
+    goBack(at(versions.head - 1, run), versions, run, DeltaRollback.Attempts)
+    table.state.writeRollback(commits.last, statement)
+    run
+  }
+
+  @tailrec
+  private def goBack(before: Snapshot, versions: Seq[Long], run: String, attempts: Int): Unit = {
+    val now = log.update()
+    restored(before, versions, run, now) match {
+      // by a rollback that died: what came after it is newer than what it would have set again
+      case Some(v) => if (v == now.version) keep(at(v - 1, run).metadata, before.metadata)
+      case None =>
+        refuseGone(before, run)
+        CrashPoint.hit("delta-restoring")
+        if (restore(before.version, now.version, orElse = attempts == 1)) {
+          CrashPoint.hit("delta-restored")
+          keep(now.metadata, before.metadata)
+        } else goBack(before, versions, run, attempts - 1)
+    }
+  }
+
+  /**
+   * False if somebody has committed since the checked version.
+   *
+   * @param orElse
+   *   whether that is an error
+   */
+  private def restore(version: Long, checked: Long, orElse: Boolean): Boolean =
+    try {
+      PinnedTransaction.at(checked, () => CrashPoint.hit("delta-restore-begun")) {
+        session.sql(s"RESTORE TABLE ${DeltaUpkeep.sql(table)} TO VERSION AS OF $version").collect()
+      }
+      true
+    } catch { case NonFatal(e) if !orElse && isOvertaken(e) => false }
+
+  private def isOvertaken(e: Throwable): Boolean =
+    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).exists {
+      case _: PinnedTransaction.Moved | _: DeltaConcurrentModificationException => true
+      case _ => false
+    }
+
+  /** The version in which a rollback that died has gone back already; refuses if rows of others would be lost. */
+  private def restored(before: Snapshot, versions: Seq[Long], run: String, now: Snapshot): Option[Long] = {
+    val since = changes(versions.head, now.version, run)
+    val found = since.collectFirst {
       case (v, actions) if v > versions.last && restores(actions, before.version) => v
     }
-    HarmlessVersions.firstOther(since, before.metadata, versions.toSet ++ restored).foreach { v =>
+    HarmlessVersions.firstOther(since, before.metadata, versions.toSet ++ found).foreach { v =>
       refuse(
         "ZORDER_CANNOT_ROLL_BACK.DELTA_WRITTEN_SINCE",
         "table" -> name,
         "run" -> run,
         "versions" -> versions.mkString(", "),
-        "now" -> table.version,
+        "now" -> now.version,
         "operation" -> operation(since, v),
         "version" -> v)
     }
-    restored match {
-      case None =>
-        refuseGone(before, run)
-        session.sql(s"RESTORE TABLE ${DeltaUpkeep.sql(table)} TO VERSION AS OF ${before.version}").collect()
-        CrashPoint.hit("delta-restored")
-        keep(table.snapshot.metadata, before.metadata)
-      // by a rollback that died: what came after it is newer than what it would have set again
-      case Some(v) => if (v == table.version) keep(at(v - 1, run).metadata, before.metadata)
-    }
-    table.state.writeRollback(commits.last, statement)
-    run
+    found
   }
 
   /** Sets again what RESTORE took back, unless somebody has changed it meanwhile. */
@@ -143,10 +179,10 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
     try log.getSnapshotAt(version)
     catch { case NonFatal(_) => unreadable(version, run) }
 
-  private def changes(from: Long, run: String): Seq[(Long, Seq[Action])] = {
+  private def changes(from: Long, to: Long, run: String): Seq[(Long, Seq[Action])] = {
     val found = log.getChanges(from).map { case (v, actions) => v -> actions.toSeq }.toList
-    (from to table.version).find(v => !found.exists(_._1 == v)).foreach(unreadable(_, run))
-    found.filter(_._1 <= table.version)
+    (from to to).find(v => !found.exists(_._1 == v)).foreach(unreadable(_, run))
+    found.filter(_._1 <= to)
   }
 
   private def unreadable(version: Long, run: String): Nothing =
@@ -185,6 +221,12 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
     new Path(table.fullPath(add)) +:
       Option(add.deletionVector).filter(_.storageType != DeletionVectorDescriptor.INLINE_DV_MARKER)
         .map(_.absolutePath(log.dataPath)).toSeq
+}
+
+private object DeltaRollback {
+
+  /** Others may commit harmless versions, such as those of a vacuum, as often as this. */
+  private val Attempts = 10
 }
 
 /** Versions of a table that changed neither its rows nor how they are stored. */

@@ -5,14 +5,25 @@ import java.util.Locale
 import scala.collection.JavaConverters._
 
 import org.apache.hadoop.fs.Path
-import org.apache.iceberg.{Snapshot, SnapshotSummary, Table, TableProperties}
+import org.apache.iceberg.{
+  BaseTable,
+  HasTableOperations,
+  Snapshot,
+  SnapshotRef,
+  SnapshotSummary,
+  Table,
+  TableMetadata,
+  TableProperties
+}
+import org.apache.iceberg.exceptions.ValidationException
 import org.apache.iceberg.spark.actions.SparkActions
 import org.apache.iceberg.util.{PropertyUtil, SnapshotUtil}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{Retention, VacuumResult}
+import org.apache.spark.sql.zorder.table.{Retention, RunRecord, VacuumResult}
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** Rollback and removal, with Iceberg's own operations. */
 private[iceberg] object IcebergUpkeep {
@@ -34,18 +45,43 @@ private[iceberg] object IcebergUpkeep {
     else if (line == snapshots) {
       val parent = before.getOrElse(
         refuse("ZORDER_CANNOT_ROLL_BACK.ICEBERG_SNAPSHOT_EXPIRED", "run" -> run.runId, "table" -> name))
-      val manage = table.manageSnapshots()
-      opened.branch.fold(manage.rollbackTo(parent))(manage.replaceBranch(_, parent)).commit()
-    } else
-      refuse(
-        "ZORDER_CANNOT_ROLL_BACK.ICEBERG_WRITTEN_SINCE",
-        "table" -> name,
-        "run" -> run.runId,
-        "snapshots" -> snapshots.mkString(", "),
-        "now" -> current.getOrElse("none"))
+      CrashPoint.hit("iceberg-rolling-back")
+      val manage = unlessWritten(opened, snapshots.last).manageSnapshots()
+      try opened.branch.fold(manage.rollbackTo(parent))(manage.replaceBranch(_, parent)).commit()
+      catch { case e: Written => refuseWritten(opened, run, snapshots, e.now) }
+    } else refuseWritten(opened, run, snapshots, current)
     opened.state.writeRollback(run, said)
     run.runId
   }
+
+  /** Somebody has committed since the check. */
+  final private class Written(val now: Option[Long])
+      extends ValidationException("The snapshot is %s now", now.getOrElse("none").toString)
+
+  /** The table, whose commits fail with [[Written]] if the newest snapshot, or that of the branch, is another by then. */
+  private def unlessWritten(opened: IcebergClusterTable, newest: Long): Table = {
+    val branch = opened.branch.getOrElse(SnapshotRef.MAIN_BRANCH)
+    val own = opened.table.asInstanceOf[HasTableOperations].operations
+    val checked = new CheckedOperations(own) {
+      override protected def check(base: TableMetadata, next: TableMetadata): Unit = {
+        val now = Option(base.ref(branch)).map(ref => ref.snapshotId: Long)
+        if (!now.contains(newest)) throw new Written(now)
+      }
+    }
+    new BaseTable(checked, opened.table.name)
+  }
+
+  private def refuseWritten(
+      opened: IcebergClusterTable,
+      run: RunRecord,
+      snapshots: Seq[Long],
+      now: Option[Long]): Nothing =
+    refuse(
+      "ZORDER_CANNOT_ROLL_BACK.ICEBERG_WRITTEN_SINCE",
+      "table" -> opened.name,
+      "run" -> run.runId,
+      "snapshots" -> snapshots.mkString(", "),
+      "now" -> now.getOrElse("none"))
 
   /** The table's files stay, and so do its snapshots, whose summaries cannot be changed. */
   def remove(opened: IcebergClusterTable): Unit = {

@@ -16,9 +16,7 @@ import org.apache.iceberg.{
   TableMetadata,
   TableOperations
 }
-import org.apache.iceberg.encryption.EncryptionManager
 import org.apache.iceberg.exceptions.ValidationException
-import org.apache.iceberg.io.{FileIO, LocationProvider}
 import org.apache.iceberg.util.SnapshotUtil
 
 /**
@@ -45,24 +43,14 @@ private[iceberg] object LaterDeletes {
   }
 
   final private class Guarded(own: TableOperations, start: Snapshot, validated: Snapshot, branch: String)
-      extends TableOperations {
-    override def current(): TableMetadata = own.current()
-    override def refresh(): TableMetadata = own.refresh()
-    override def io(): FileIO = own.io()
-    override def encryption(): EncryptionManager = own.encryption()
-    override def metadataFileLocation(name: String): String = own.metadataFileLocation(name)
-    override def locationProvider(): LocationProvider = own.locationProvider()
-    override def temp(uncommitted: TableMetadata): TableOperations = own.temp(uncommitted)
-    override def newSnapshotId(): Long = own.newSnapshotId()
-    override def requireStrictCleanup(): Boolean = own.requireStrictCleanup()
+      extends CheckedOperations(own) {
 
-    override def commit(base: TableMetadata, next: TableMetadata): Unit = {
+    override protected def check(base: TableMetadata, next: TableMetadata): Unit = {
       turned(base).foreach { s =>
         throw new ValidationException("The snapshot %s turned deletes into others", Long.box(s.snapshotId))
       }
       val dropped = lost(base, manifests(base), manifests(next))
       if (dropped.nonEmpty) throw new Dropped(dropped)
-      own.commit(base, next)
     }
 
     /** A commit that is said to change no row, and has new deletes: they may stand for those that our files wait for. */

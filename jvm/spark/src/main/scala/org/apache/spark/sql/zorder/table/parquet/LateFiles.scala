@@ -8,7 +8,12 @@ import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.{CommitRequest, Operation, RunRecord}
 import org.apache.spark.sql.zorder.table.parquet.commit.{NestedFiles, SwapPlan}
-import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FileMoves, ListedFile}
+import org.apache.spark.sql.zorder.table.parquet.files.{
+  DirectoryListing,
+  FileMoves,
+  ListedFile,
+  UnfinishedFiles
+}
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalKind, SwapUnit}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
@@ -63,7 +68,7 @@ private[zorder] final case class LateDataFile(
 /**
  * Late files come from a writer that had opened them before the data moved, or that knows the table by its old path.
  * Appended rows belong to the table, so they are copied to where it is now. Whether files are appended rows is known
- * only where all old files are still there; elsewhere the user is asked.
+ * only where all old files are still there; elsewhere the user is asked. A file that is still being written is no late file yet.
  */
 private[zorder] object LateFiles {
 
@@ -93,13 +98,14 @@ private[zorder] object LateFiles {
     val there = tree.files.map(f => (f.rel, f.length)).toSet
     // a journal whose files were vacuumed names none any more
     val whole = unit.inputs.nonEmpty && unit.named.filter(_.isData).forall(f => there((f.rel, f.length)))
-    tree.data.filterNot(f => known(f.rel)).map(LateDataFile(
-      journal,
-      unit.partition,
-      unit.old,
-      _,
-      home = false,
-      sure = whole))
+    tree.data.filterNot(f => known(f.rel) || UnfinishedFiles.is(table.store.fs, unit.old, f)).map(
+      LateDataFile(
+        journal,
+        unit.partition,
+        unit.old,
+        _,
+        home = false,
+        sure = whole))
   }
 
   /** Late files in the default directory of a managed table's partition, which a run has emptied and put elsewhere. */
@@ -110,7 +116,7 @@ private[zorder] object LateFiles {
         (partition, dir) <- t.liveDirs().toSeq.sortBy(_._1)
         journal <- moved.get(dir.toUri.getPath).toSeq
         own = SwapPlan.below(t.root, partition) if own.toUri.getPath != dir.toUri.getPath
-        f <- DirectoryListing.walk(t.store.fs, own).data
+        f <- DirectoryListing.walk(t.store.fs, own).data if !UnfinishedFiles.is(t.store.fs, own, f)
       } yield LateDataFile(journal, partition, own, f, home = true, sure = false)
     case _ => Nil
   }

@@ -100,7 +100,7 @@ private[zorder] final class ParquetVacuum(
       !inUse(s"${tree.root}/${f.rel}") && !spared(new Path(
         unit.old,
         f.rel).toString) && !SymbolicLinks.onTheWay(unit.old, f.rel) &&
-        (named(f) || CarriedOverFiles.stale(f.rel) || marker(f) || copied(f.copy(rel =
+        (named(f) || CarriedOverFiles.stale(f.rel) || marker(f) || empty(f) || copied(f.copy(rel =
           new Path(unit.old, f.rel).toString)))
     val (go, stay) = tree.files.partition(mayGo)
     val linked = SymbolicLinks.target(unit.old).isDefined
@@ -131,6 +131,10 @@ private[zorder] final class ParquetVacuum(
 
   /** The marker that a late job has left beside its files, which are carried over. */
   private def marker(f: ListedFile): Boolean = f.length == 0 && f.rel.split('/').last == "_SUCCESS"
+
+  /** Some engines leave files without a byte. In a young one somebody may be about to write. */
+  private def empty(f: ListedFile): Boolean =
+    f.length == 0 && f.isNamedAsData && now - f.modified >= PathRecovery.StagingMs
 
   /** Finishes or withdraws dead commits that are old enough. */
   private def unfinished(): Seq[VacuumResult] = {

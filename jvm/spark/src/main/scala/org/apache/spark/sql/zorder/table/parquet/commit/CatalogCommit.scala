@@ -23,7 +23,8 @@ import org.apache.spark.sql.zorder.table.parquet.files.{
   DirectoryListing,
   FileMoves,
   FilePermissions,
-  HiddenDirectories
+  HiddenDirectories,
+  UnfinishedFiles
 }
 import org.apache.spark.sql.zorder.table.parquet.journal.{
   Journal,
@@ -166,7 +167,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     }
     // not what the look for jobs has listed: one that ended during that has put its files there since
     journal.copy(units = journal.units.map { u =>
-      val late = CarriedOverFiles.arrived(u, DirectoryListing.walk(fs, u.old))
+      val late = CarriedOverFiles.arrived(fs, u, DirectoryListing.walk(fs, u.old))
       late.foreach(f => FileMoves.copy(fs, new Path(u.old, f.rel), new Path(u.target, f.rel), f.modified))
       u.copy(kept = u.kept ++ late)
     })
@@ -185,9 +186,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     // files of an append that already used the new place
     journal.units.foreach { u =>
       val ours = (u.outputs ++ u.kept).map(_.rel).toSet
-      DirectoryListing.walk(fs, u.target).data.filterNot(f => ours(f.rel)).foreach { f =>
-        FileMoves.copy(fs, new Path(u.target, f.rel), new Path(u.old, f.rel), f.modified)
-      }
+      UnfinishedFiles.bring(fs, u.target, u.old, ours, moves = true)
     }
     table.session.catalog.refreshTable(table.ident.quotedString)
   }

@@ -11,7 +11,8 @@ import org.apache.spark.sql.zorder.table.parquet.files.{
   ActiveWriters,
   DirectoryListing,
   FileMoves,
-  ListedFile
+  ListedFile,
+  UnfinishedFiles
 }
 import org.apache.spark.sql.zorder.table.parquet.journal.{
   Heartbeat,
@@ -38,7 +39,7 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
     val homes = table.homes()
     table.liveDirs().toSeq.sortBy(_._1).collect {
       case (partition, dir) if PathText.of(homes(partition)) != PathText.of(dir) =>
-        val files = DirectoryListing.walk(fs, dir).data
+        val files = DirectoryListing.walk(fs, dir).data.filterNot(UnfinishedFiles.is(fs, dir, _))
         SwapUnit(partition, homes(partition), dir, dir, Nil, Nil, files)
     }
   }

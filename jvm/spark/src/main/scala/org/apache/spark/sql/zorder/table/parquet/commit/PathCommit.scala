@@ -20,7 +20,8 @@ import org.apache.spark.sql.zorder.table.parquet.files.{
   DirectoryListing,
   FileMoves,
   FilePermissions,
-  MountPoints
+  MountPoints,
+  UnfinishedFiles
 }
 import org.apache.spark.sql.zorder.table.parquet.journal.{
   Heartbeat,
@@ -157,7 +158,7 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
           if (fs.exists(ready.target)) {
             putAside(ready, stray, ready.staged, Set.empty)
             CrashPoint.hit("moved-stray")
-          } else carry(stray, ready.staged, Set.empty)
+          } else takeOver(stray, ready.staged, Set.empty)
           FileMoves.rename(fs, ready.staged, ready.target)
           CrashPoint.hit("moved-new")
           Swapped(ready)
@@ -197,7 +198,7 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
       putAside(unit, if (fs.exists(unit.staged)) stray else unit.staged, unit.old, ours)
       deleteEmptyScratch(unit.old)
       CrashPoint.hit("undo-moved-new")
-    } else Seq(stray, unit.staged).foreach(carry(_, unit.old, ours))
+    } else Seq(stray, unit.staged).foreach(takeOver(_, unit.old, ours))
     FileMoves.rename(fs, unit.old, unit.target)
   }
 
@@ -231,25 +232,21 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
   @tailrec
   private def putAside(unit: SwapUnit, aside: Path, to: Path, ours: Set[String]): Unit = {
     ActiveWriters.await(fs, unit.target, waitMs)
-    carry(unit.target, to, ours)
+    UnfinishedFiles.bring(fs, unit.target, to, ours, moves = false)
     CrashPoint.hit("undo-carried")
-    carry(aside, to, ours) // of an attempt that died
+    takeOver(aside, to, ours) // of an attempt that died
     fs.delete(aside, true)
     FileMoves.rename(fs, unit.target, aside)
-    carry(aside, to, ours)
+    takeOver(aside, to, ours)
     if (DirectoryListing.walk(fs, aside).writer.isDefined && !fs.exists(unit.target)) {
       FileMoves.rename(fs, aside, unit.target)
       putAside(unit, aside, to, ours)
     }
   }
 
-  /** Copies data files, as far as they are not there yet. */
-  private def carry(from: Path, to: Path, ours: Set[String]): Unit =
-    DirectoryListing.walk(fs, from).data.filterNot(f => ours(f.rel)).foreach { f =>
-      val copy = new Path(to, f.rel)
-      if (!FileMoves.status(fs, copy).exists(_.getLen == f.length))
-        FileMoves.copy(fs, new Path(from, f.rel), copy, f.modified)
-    }
+  /** Brings data files from a directory that is deleted afterwards, as far as they are not there yet. */
+  private def takeOver(from: Path, to: Path, ours: Set[String]): Unit =
+    UnfinishedFiles.bring(fs, from, to, ours, moves = true)
 
   /** Deletes the empty scratch directory of a job that began here. Its tasks had made the directory again. */
   private def deleteEmptyScratch(dir: Path): Unit =

@@ -12,7 +12,8 @@ import org.apache.spark.sql.zorder.table.parquet.files.{
   DirectoryListing,
   FileMoves,
   HiddenDirectories,
-  ListedFile
+  ListedFile,
+  UnfinishedFiles
 }
 import org.apache.spark.sql.zorder.table.parquet.journal.{
   Heartbeat,
@@ -338,7 +339,7 @@ private object RetiredPartitions {
 
   /** File by file, if a rename would be a copy, or to go on after a crash. */
   private def singly(fs: FileSystem, from: Path, to: Path): Unit = {
-    DirectoryListing.walk(fs, from).files.foreach { f =>
+    DirectoryListing.walk(fs, from).files.filterNot(UnfinishedFiles.is(fs, from, _)).foreach { f =>
       val (source, target) = (new Path(from, f.rel), new Path(to, f.rel))
       if (!FileMoves.status(fs, target).exists(_.getLen == f.length))
         FileMoves.copy(fs, source, target, f.modified)

@@ -4,7 +4,12 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.RunRecord
 import org.apache.spark.sql.zorder.table.file.DataFile
-import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FileMoves, ListedFile}
+import org.apache.spark.sql.zorder.table.parquet.files.{
+  DirectoryListing,
+  FileMoves,
+  ListedFile,
+  UnfinishedFiles
+}
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalStore, SwapUnit}
 import org.apache.spark.sql.zorder.table.storage.TextFiles
 
@@ -146,7 +151,8 @@ private[zorder] object CarriedOverFiles {
     throw new ZOrderConflictException(condition, "file" -> s"$root/$rel")
 
   /**
-   * Makes the staged directory hold exactly the outputs and the files of `now` that are not inputs.
+   * Makes the staged directory hold exactly the outputs and the files of `now` that are not inputs. Files that are being
+   * written stay where they are.
    *
    * @return
    *   the unit with `kept` as it is now
@@ -154,8 +160,9 @@ private[zorder] object CarriedOverFiles {
   def sync(fs: FileSystem, unit: SwapUnit, now: DirectoryListing): SwapUnit = {
     val inputs = unit.inputs.map(_.rel).toSet
     val outputs = unit.outputs.map(_.rel).toSet
-    val wanted = now.files.filterNot(f => inputs(f.rel) || stale(f.rel))
     val known = unit.kept.toSet
+    val wanted = now.files.filterNot(f =>
+      inputs(f.rel) || stale(f.rel) || (!known(f) && UnfinishedFiles.is(fs, now.root, f)))
     val names = wanted.map(_.rel).toSet
     unit.kept.filterNot(k => names(k.rel)).foreach(k => fs.delete(new Path(unit.staged, k.rel), false))
     wanted.filterNot(known).foreach { f =>
@@ -165,9 +172,9 @@ private[zorder] object CarriedOverFiles {
     unit.copy(kept = wanted)
   }
 
-  /** Data files in `now` that are neither rewritten nor copied yet. */
-  def arrived(unit: SwapUnit, now: DirectoryListing): Seq[ListedFile] = {
+  /** Data files in `now` that are neither rewritten nor copied yet, and are finished. */
+  def arrived(fs: FileSystem, unit: SwapUnit, now: DirectoryListing): Seq[ListedFile] = {
     val known = unit.named.map(_.rel).toSet
-    now.data.filterNot(f => known(f.rel))
+    now.data.filterNot(f => known(f.rel) || UnfinishedFiles.is(fs, now.root, f))
   }
 }

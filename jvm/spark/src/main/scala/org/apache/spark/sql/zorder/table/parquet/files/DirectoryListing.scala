@@ -18,9 +18,12 @@ import org.apache.spark.sql.zorder.table.storage.TextFiles
 private[zorder] final case class ListedFile(rel: String, length: Long, modified: Long) {
 
   /** Spark's rule: not hidden, in no hidden directory, below nothing but partition directories, and not empty. */
-  def isData: Boolean = {
+  def isData: Boolean = length > 0 && isNamedAsData
+
+  /** The same, empty or not. */
+  def isNamedAsData: Boolean = {
     val names = rel.split('/')
-    length > 0 && !names.exists(DirectoryListing.isHidden) && names.init.forall(_.contains('='))
+    !names.exists(DirectoryListing.isHidden) && names.init.forall(_.contains('='))
   }
 }
 

@@ -99,6 +99,15 @@ private[zorder] object MountPoints {
       m => java.util.regex.Matcher.quoteReplacement(Integer.parseInt(m.group(1), 8).toChar.toString))
 }
 
+/** Directories of the local disk, which may have several paths. */
+private[parquet] object LocalDirectories {
+
+  /** Whether both paths lead to one directory, by links above it or by a second mount. */
+  def same(a: Path, b: Path): Boolean =
+    MountPoints.isLocal(a) && MountPoints.isLocal(b) &&
+      Try(Files.isSameFile(Paths.get(a.toUri.getPath), Paths.get(b.toUri.getPath))).getOrElse(false)
+}
+
 /** Symbolic links on the local disk, which Hadoop follows silently. */
 private[zorder] object SymbolicLinks {
 

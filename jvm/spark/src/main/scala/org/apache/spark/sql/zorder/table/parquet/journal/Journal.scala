@@ -3,13 +3,15 @@ package org.apache.spark.sql.zorder.table.parquet.journal
 import java.util.UUID
 
 import scala.collection.JavaConverters._
+import scala.util.Try
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.zorder.table.{Operation, StateDir}
-import org.apache.spark.sql.zorder.table.parquet.files.{FileMoves, ListedFile}
+import org.apache.spark.sql.zorder.table.file.PathText
+import org.apache.spark.sql.zorder.table.parquet.files.{FileMoves, ListedFile, LocalDirectories}
 import org.apache.spark.sql.zorder.table.storage.{LocalProcesses, TextFiles}
 
 /**
@@ -276,8 +278,20 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
 
   private val prefix = s".$base.zorder-"
 
-  /** All readable journals, oldest first. */
-  def all(): Seq[Journal] =
+  /** All readable journals that were written here, oldest first. */
+  def all(): Seq[Journal] = readable().filter(isHere)
+
+  /**
+   * Whether it was written here, and has not come with a copy of the directory. What such a journal names is the
+   * original's, and may still be in use there.
+   */
+  private def isHere(journal: Journal): Boolean = Option(journal.home.getParent).exists { at =>
+    (PathText.of(at) == PathText.of(parent) && Try(fs.makeQualified(at)).isSuccess) ||
+    LocalDirectories.same(at, parent)
+  }
+
+  /** Those too that have come with a copy. */
+  private[zorder] def readable(): Seq[Journal] =
     TextFiles.children(fs, parent).filter(s => isJournal(s.getPath.getName))
       .flatMap(s => TextFiles.read(fs, s.getPath).flatMap(JournalJson.read))
       .sortBy(j => (j.changedMs, j.txn))
@@ -285,7 +299,8 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
   /** Whether anything of ours is beside the table, even without a journal. */
   def hasTraces: Boolean = TextFiles.children(fs, parent).exists(s => isOurs(s.getPath.getName))
 
-  def get(txn: String): Option[Journal] = TextFiles.read(fs, file(txn)).flatMap(JournalJson.read)
+  def get(txn: String): Option[Journal] =
+    TextFiles.read(fs, file(txn)).flatMap(JournalJson.read).filter(isHere)
 
   def write(journal: Journal): Journal = {
     TextFiles.replace(fs, file(journal.txn), JournalJson.write(journal))

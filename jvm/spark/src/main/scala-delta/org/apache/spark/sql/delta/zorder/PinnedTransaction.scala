@@ -1,0 +1,51 @@
+package org.apache.spark.sql.delta.zorder
+
+import org.apache.spark.sql.delta.{
+  NoOpTransactionExecutionObserver,
+  OptimisticTransaction,
+  TransactionExecutionObserver
+}
+
+/**
+ * A statement of Delta's whose transaction begins at a version that was checked, or does not begin. Delta lets only its
+ * own packages watch transactions.
+ */
+object PinnedTransaction {
+
+  /** The table had another version already. */
+  final class Moved(val version: Long)
+      extends RuntimeException(s"The transaction would have begun at version $version")
+
+  /**
+   * @param version
+   *   that the first transaction of `body` has to begin at; others follow its commit
+   * @param begun
+   *   called when it has begun
+   * @throws Moved
+   *   from within `body`
+   */
+  def at[A](version: Long, begun: () => Unit)(body: => A): A =
+    TransactionExecutionObserver.withObserver(new First(version, begun))(body)
+
+  final private class First(version: Long, begun: () => Unit) extends TransactionExecutionObserver {
+    private var isFirst = true
+
+    override def startingTransaction(f: => OptimisticTransaction): OptimisticTransaction = {
+      val txn = f
+      if (isFirst) {
+        isFirst = false
+        if (txn.snapshot.version != version) throw new Moved(txn.snapshot.version)
+        begun()
+      }
+      txn
+    }
+
+    override def createChild(): TransactionExecutionObserver = NoOpTransactionExecutionObserver
+    override def preparingCommit[T](f: => T): T = f
+    override def beginDoCommit(): Unit = ()
+    override def beginBackfill(): Unit = ()
+    override def beginPostCommit(): Unit = ()
+    override def transactionCommitted(): Unit = ()
+    override def transactionAborted(): Unit = ()
+  }
+}
