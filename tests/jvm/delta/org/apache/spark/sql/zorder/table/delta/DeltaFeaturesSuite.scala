@@ -46,7 +46,7 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
         .write.format("delta").mode("append").save(path.toString)
       val row = done(keeps(path)(zorder(path, run)))
       assert(metric[Long](row, "numFilesRemoved") === thin + 1 && metric[Long](row, "numBatches") === 2)
-      assert(vectors() === 8 - thin && files(path) === 9)
+      assert(vectors() === 8 - thin && files(path) === 10)
       spark.sql(s"DELETE FROM delta.`$path` WHERE id % 4 = 1")
       assert(reason(done(keeps(path)(zorder(path, run)))).contains("are deleted"))
       assert(vectors() === 0 && files(path) === 8)
