@@ -247,7 +247,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
           quick {
             assert(opens(on(
               path,
-              s"SELECT id FROM <t> WHERE date_trunc('YEAR', ts) = " +
+              "SELECT id FROM <t> WHERE date_trunc('YEAR', ts) = " +
                 s"timestamp'${moment.take(4)}-01-01'")) >= 1)
             assert(on(
               path,
