@@ -6,7 +6,9 @@ import scala.collection.JavaConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.zorder.skipping.scan.SkippingUsage
 import sparkzorder.{SameOnAllLines, Steps}
 
@@ -35,6 +37,25 @@ class AggregateSuite extends AnyFunSuite with SkippedScans with Steps {
   private val all =
     "count(*) c, count(1) c1, count(n) cn, count(nothing) c0, min(id) a, max(id) z, max(id) - min(id) + 1 w, " +
       "min(b), max(b), min(sh), max(sh), min(n), max(n), min(nothing), max(nothing), min(day), max(day), min(ts), max(ts)"
+
+  test("an aggregate over a stream of files is Spark's own, whatever the files are called") {
+    withTempDir { dir =>
+      val path = Files.createDirectories(dir.resolve("t"))
+      (0 until 3).foreach { n =>
+        val at = dir.resolve(s"from $n")
+        spark.range(n * 300L, n * 300L + 300, 1, 1).write.parquet(at.toString)
+        val file = Files.list(at).filter(_.toString.endsWith(".parquet")).findFirst.get
+        Files.copy(file, path.resolve(s"region=$n.parquet")): Unit
+      }
+      index(path)
+      val query =
+        spark.readStream.schema("id BIGINT").option("maxFilesPerTrigger", "1").parquet(path.toString)
+          .selectExpr("count(*) n", "max(id) most").writeStream.format("memory").queryName("streamed")
+          .outputMode("complete").trigger(Trigger.AvailableNow()).start()
+      query.awaitTermination()
+      assert(spark.table("streamed").head() === Row(900L, 899L))
+    }
+  }
 
   test("answers come from the index where it has them exactly, and are those of the rows") {
     withTempDir { dir =>
