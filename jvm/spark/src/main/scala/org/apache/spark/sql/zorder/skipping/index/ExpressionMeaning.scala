@@ -1,21 +1,23 @@
 package org.apache.spark.sql.zorder.skipping.index
 
+import java.time.zone.ZoneRulesProvider
 import java.util.Locale
 
 import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.spark.SPARK_VERSION_SHORT
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, RuntimeReplaceable}
+import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, Literal, RuntimeReplaceable}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{AtomicType, DataType, NullType}
+import org.apache.spark.sql.types.{AtomicType, DataType, NullType, StringType, TimestampType}
 import org.apache.spark.sql.zorder.expr.ColumnPath
+import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * What an expression computes, as a text: equal texts compute equal values from equal rows, for expressions of
  * [[IndexableFunctions]]. The SQL text does not do, since it says nothing of the time zone and of the type of each part:
- * a product of decimals has another scale under another setting. The version of Spark and the settings that name old
- * ways of functions are part of it, because what `lower` gives may change with them.
+ * a product of decimals has another scale under another setting. The versions of Spark and Java and the settings that
+ * name old ways of functions are part of it, because what `lower` gives may change with them.
  */
 private[skipping] object ExpressionMeaning {
   private val Defaults = new SQLConf
@@ -23,17 +25,24 @@ private[skipping] object ExpressionMeaning {
 
   /** The SQL text of an optimized expression; None if it cannot be written. */
   def of(e: Expression, conf: SQLConf): Option[String] =
-    try Some((Seq(Format, s"Spark $line") ++ settings(conf) :+ tree(
-        e,
-        conf.caseSensitiveAnalysis)).mkString(" "))
+    try Some(
+        (Seq(Format, s"Spark $line", s"Java $javaVersion") ++ clocks(e) ++ settings(conf) :+
+          tree(e, conf.caseSensitiveAnalysis)).mkString(" "))
     catch { case NonFatal(_) => None }
 
   /** Whether a meaning was written down by this version of ours: those before it left out what matters. */
   def isCurrent(meaning: String): Boolean = meaning.startsWith(Format + " ")
 
-  private val Format = "2"
+  private val Format = "3"
 
   private val line: String = SPARK_VERSION_SHORT.split('.').take(2).mkString(".")
+
+  /** It has its own texts of numbers, and its own upper and lower cases. */
+  private val javaVersion: String = System.getProperty("java.specification.version")
+
+  /** The rules of time zones, where moments are computed with. */
+  private def clocks(e: Expression): Option[String] =
+    if (e.exists(_.dataType == TimestampType)) Some(s"tz ${ZoneRulesProvider.getVersions("UTC").lastKey}") else None
 
   /** The settings that are not at their defaults. */
   private def settings(conf: SQLConf): Seq[String] =
@@ -47,7 +56,7 @@ private[skipping] object ExpressionMeaning {
       s"${if (caseSensitive) name else name.toLowerCase(Locale.ROOT)}:${e.dataType.json}"
     case None =>
       val own = e match {
-        case l: Literal => Seq(l.dataType.json, l.sql)
+        case l: Literal => Seq(l.dataType.json, value(l.value))
         case _ => e.productIterator.filterNot(isExpression).map(text).toSeq
       }
       val parts = own ++ e.children.map(tree(_, caseSensitive))
@@ -56,15 +65,27 @@ private[skipping] object ExpressionMeaning {
 
   private def isExpression(argument: Any): Boolean = argument match {
     case _: Expression | Some(_: Expression) => true
-    case s: Seq[_] => s.nonEmpty && s.forall(_.isInstanceOf[Expression])
+    case s: Seq[_] => s.nonEmpty && s.forall(isExpression)
+    // a branch of CASE; there is an ELSE if the number of children is odd
+    case (_: Expression, _: Expression) => true
     case _ => false
   }
 
   private def text(argument: Any): String = argument match {
     case t: DataType => t.json
     case Some(x) => s"Some(${text(x)})"
+    case values: Set[_] => values.toSeq.map(value).sorted.mkString("{", " ", "}")
     case other => String.valueOf(other)
   }
+
+  /** As Spark computes with it: one text a value, whatever the session's time zone is and whatever bytes a text has. */
+  private def value(of: Any): String = of match {
+    case s: UTF8String => hex(s.getBytes)
+    case bytes: Array[Byte] => hex(bytes)
+    case other => String.valueOf(other)
+  }
+
+  private def hex(bytes: Array[Byte]): String = bytes.map("%02x".format(_)).mkString("x", "", "")
 }
 
 /**
@@ -124,7 +145,14 @@ object IndexableFunctions {
   private def isListed(e: Expression): Boolean = {
     val name = e.getClass.getName.stripPrefix(Package)
     Names(name) && isPlain(e.dataType) &&
-    e.children.forall(c => isPlain(c.dataType) || (OfAnyColumn(name) && ColumnPath.of(c).isDefined))
+    e.children.forall(c => isPlain(c.dataType) || (OfAnyColumn(name) && ColumnPath.of(c).isDefined)) &&
+    !isOfToday(e)
+  }
+
+  /** A text that is a time of day alone becomes that time of the day on which it is read. */
+  private def isOfToday(e: Expression): Boolean = e match {
+    case c: Cast => c.child.dataType.isInstanceOf[StringType] && c.dataType == TimestampType
+    case _ => false
   }
 
   /** Values of other types are shown, compared and hashed in ways that settings change. */

@@ -230,7 +230,11 @@ final private class OrderedFunction(
     extends MonotoneFunction {
   private val normalizedType = Normalization.of(function.dataType).get
 
-  override def where(condition: Condition): Option[Condition] = {
+  /** None if it may be NULL for a value, as a cast to fewer digits, and NULL meets the condition. */
+  override def where(condition: Condition): Option[Condition] =
+    if (condition.orNull && function.nullable) None else ofValues(condition)
+
+  private def ofValues(condition: Condition): Option[Condition] = {
     val few = if (condition.intervals.length <= OrderedFunction.MostIntervals) condition
     else ConditionAlgebra.hull(condition)
     try {
