@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.zorder.SharedTables
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import sparkzorder.{SameOnAllLines, Steps}
 
 /** Runs on small tables, from the statement to the files. */
@@ -230,6 +231,11 @@ class ClusteringRunSuite extends AnyFunSuite with RunFixture with SharedTables w
         assert(names(row, "columns") === Seq("b", "a"))
         assert(spark.table("run_parts").where("p IS NULL").inputFiles.length === 4)
         sameRows(parts, spark.table("run_parts"))
+      }
+      step("not by a property that Spark reads as a column under another name") {
+        spark.sql("ALTER TABLE run_parts SET TBLPROPERTIES ('zorder.by' = 'a b')")
+        val refused = intercept[ZOrderException](one("ZORDER TABLE run_parts WITH (force = true)"))
+        assert(refused.getMessage.contains("'a b' is not one plain column or expression"))
       }
     }
   }

@@ -67,6 +67,15 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRow
     }
   }
 
+  test("a log can be stopped while something is cached", SameOnAllLines) {
+    fresh { (table, log) =>
+      start(log)
+      val cached = spark.read.parquet(table).cache()
+      try assert(status(stop()) === "STOPPED")
+      finally { val _ = cached.unpersist() }
+    }
+  }
+
   test("a setting starts and stops it, and nothing is logged without one", SameOnAllLines) {
     fresh { (table, log) =>
       val t = spark.read.parquet(table)

@@ -168,6 +168,32 @@ class ExplainSuite extends AnyFunSuite with SkippedScans with SharedTables {
     }
   }
 
+  test("what a cache does not hold yet is read from files") {
+    val cached = spark.read.parquet(table.toString).cache()
+    try {
+      cached.createOrReplaceTempView("cached_ids")
+      val query = "SELECT * FROM cached_ids WHERE id = 3"
+      assert(wholes(explain(query)).map(_.getAs[Any]("kept")) === Seq(10L))
+      cached.count()
+      assert(explain(query).map(_.getAs[String]("reason")) === Seq("cached: no file is read"))
+    } finally { val _ = cached.unpersist(blocking = true) }
+  }
+
+  test("partitions that a join leaves out are not known: at most") {
+    withTempDir { dir =>
+      val (fact, dim) = (dir.resolve("fact"), dir.resolve("dim"))
+      spark.range(0, 1000, 1, 1).selectExpr("id", "id % 8 day").write.partitionBy("day").parquet(fact.toString)
+      spark.range(0, 8, 1, 1).selectExpr("id d", "concat('n', id) name").write.parquet(dim.toString)
+      val join = explain(s"SELECT * FROM parquet.`$fact` f JOIN parquet.`$dim` d ON f.day = d.d " +
+        "WHERE d.name = 'n3' AND f.id >= 0")
+      val Seq(one, other) = wholes(join)
+      assert(one.getAs[String]("summary").startsWith("Scan 1 opens at most 8 of 8 files of "), one)
+      assert(one.getAs[String]("reason").contains("leave out partitions when the query runs"), one)
+      // the keys of the dimension are read once, though they stand in the plan twice
+      assert(other.getAs[String]("summary").startsWith("Scan 2 opens 1 of 1 file of "), other)
+    }
+  }
+
   test("a query without a scan has no lines")(assert(explain("SELECT 1").isEmpty))
 
   test("why a column prunes nothing: INT96, another type, defaults, partitions, functions of users") {

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.clustering.request
 
 import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
-import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.analysis.{MultiAlias, Star, UnresolvedAttribute}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.util.QuotingUtils
@@ -151,6 +151,11 @@ object ColumnResolver {
         case e: AnalysisException =>
           refuse("ZORDER_INVALID_COLUMNS.NOT_PARSED", "column" -> sql, "cause" -> firstLine(e))
       }
+    parsed match {
+      // Spark reads `customer id` as the column `customer` under another name
+      case _: Alias | _: MultiAlias | _: Star => refuse("ZORDER_INVALID_COLUMNS.NOT_ONE", "column" -> sql)
+      case _ => ()
+    }
     val same = session.sessionState.conf.resolver
     parsed.collect { case a: UnresolvedAttribute => a.nameParts.head }.foreach { name =>
       if (partitionColumns.exists(same(_, name)))

@@ -6,7 +6,12 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, IsNotNull, PlanExpression}
 import org.apache.spark.sql.catalyst.plans.logical.{Command, LogicalPlan}
-import org.apache.spark.sql.execution.{CommandExecutionMode, FileSourceScanExec, SparkPlan}
+import org.apache.spark.sql.execution.{
+  CommandExecutionMode,
+  FileSourceScanExec,
+  SparkPlan,
+  SubqueryAdaptiveBroadcastExec
+}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, PartitioningAwareFileIndex}
@@ -73,9 +78,16 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
 
   private def scans(files: FileScans, plan: SparkPlan): Seq[ExplainedScan] = {
     // what another scan waits for stands in the plan a second time, and is read once
-    val waitedFor = collectWithSubqueries(plan) { case a: AfterKeysExec => collectLeaves(a.right) }.flatten
-    val explain = explained(files)
-    collectWithSubqueries(plan) { case p if !waitedFor.exists(_ eq p) => sparksOwn(p) }.collect(explain)
+    val waitedFor = collectWithSubqueries(plan) {
+      case a: AfterKeysExec => collectLeaves(a.right)
+      case s: SubqueryAdaptiveBroadcastExec => collectLeaves(s.child)
+    }.flatten
+    collectWithSubqueries(plan) { case p if !waitedFor.exists(_ eq p) => sparksOwn(p) }.flatMap {
+      // the query that fills the cache reads what was asked to be cached
+      case s: InMemoryTableScanExec if !s.relation.cacheBuilder.isCachedColumnBuffersLoaded =>
+        scans(files, s.relation.cachedPlan)
+      case p => explained(files).lift(p)
+    }
   }
 
   /** A scan as Spark planned it: an accelerator's node, such as Comet's, keeps the one that it stands for as a field. */
@@ -149,6 +161,8 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
  *   what concerns the scan as a whole: why nothing is skipped, or that entries are stale
  * @param format
  *   the name of the format that has planned the files; None for plain Parquet
+ * @param isAtMost
+ *   whether the keys of a join leave out partitions when the query runs
  */
 final private case class ExplainedScan(
     table: String,
@@ -157,11 +171,12 @@ final private case class ExplainedScan(
     pruned: Long,
     filters: Seq[FilterCounts],
     reason: String,
-    format: Option[String] = None) {
+    format: Option[String] = None,
+    isAtMost: Boolean = false) {
 
   /** How many files are opened, of how many, and who leaves out the others; None where files are not counted. */
   def summary(who: String): Option[String] = considered.map { before =>
-    val kept = before - pruned
+    val kept = if (isAtMost) s"at most ${before - pruned}" else (before - pruned).toString
     files match {
       case None =>
         val planner = format.getOrElse("Spark")
@@ -212,7 +227,16 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
 
   /** Lists files as the scan would, and runs nothing. */
   def explained(scan: FileSourceScanExec): ExplainedScan = {
-    val partitionFilters = scan.partitionFilters.filterNot(FileScans.dynamic)
+    val (laterFilters, partitionFilters) = scan.partitionFilters.partition(FileScans.dynamic)
+    val found = planned(scan, partitionFilters)
+    if (laterFilters.isEmpty) found
+    else {
+      val reasons = Seq(found.reason, FileScans.LaterPartitions).filter(_.nonEmpty)
+      found.copy(reason = reasons.mkString("; "), isAtMost = true)
+    }
+  }
+
+  private def planned(scan: FileSourceScanExec, partitionFilters: Seq[Expression]): ExplainedScan =
     scan.relation.location match {
       case skipping: SkippingFileIndex =>
         val listed = skipping.wrapped.listFiles(partitionFilters, scan.dataFilters)
@@ -242,7 +266,6 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
           else listed.flatMap(allFiles(scan, other, partitionFilters, _))
         ExplainedScan(name(scan), all, listed, 0, Nil, whyNot(scan), format.map(_.name))
     }
-  }
 
   /** The files of a plain table; None where a catalog has listed only the partitions that the query reads. */
   private def allFiles(
@@ -367,6 +390,7 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
 private object FileScans {
   val NoFilter = "no filter on data columns reaches the scan"
   val OwnFilters = "no filter that leaves out files beyond those that the format itself leaves out"
+  val LaterPartitions = "the keys of a join or subquery leave out partitions when the query runs"
   val Off: String = s"${SessionKeys.SkippingEnabled.key} is false"
 
   private def leftOut(files: Long): String =

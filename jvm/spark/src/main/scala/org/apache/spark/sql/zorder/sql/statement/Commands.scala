@@ -6,6 +6,7 @@ import scala.util.Try
 
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.StructType
@@ -216,6 +217,9 @@ final case class LogStartCommand(path: Option[String], keepLiterals: Option[Bool
 /** `ZORDER LOG STOP`: writes what was logged and ends the log. */
 final case class LogStopCommand() extends ZOrderCommand("ZOrderLogStop", QueryLogging.resultSchema) {
   override protected def detail: String = ""
+
+  /** Spark copies each plan that it compares with cached ones, and looks for a constructor that has parameters. */
+  override def makeCopy(newArgs: Array[AnyRef]): LogicalPlan = LogStopCommand()
 
   override def run(session: SparkSession): Seq[Row] = Seq(QueryLogging.stop(Shims.classic(session)))
 }
