@@ -9,13 +9,14 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.{CommitRequest, Operation, RunRecord}
 import org.apache.spark.sql.zorder.table.parquet.commit.{NestedFiles, SwapPlan}
 import org.apache.spark.sql.zorder.table.parquet.files.{
+  CopyName,
   DirectoryListing,
   FileMoves,
   ListedFile,
   UnfinishedFiles
 }
-import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalKind, SwapUnit}
-import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalKind, JournalState, SwapUnit}
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
 
 /** What the user says of files that a job has written to a place where the table's files lay before. */
 sealed abstract private[zorder] class LateChoice(val word: String, val status: String)
@@ -38,27 +39,30 @@ private[zorder] object LateChoice {
  * A file that arrived in a directory after its data had moved.
  *
  * @param journal
- *   of the commit that moved the data
+ *   which will say what was done with the file; none if there is no journal left
  * @param partition
  *   of the table, by its directories
  * @param dir
  *   where the file lies
  * @param home
- *   whether `dir` is the default directory of a managed table's partition, which a run has emptied
+ *   whether `dir` is where the files lay at first, and no journal names it any more
  * @param sure
  *   whether its rows are appended ones: the old files are all still there, or it has arrived. A place whose files are
  *   gone may have been overwritten by path, and then the file stands for rows that the table has.
  * @param arrived
- *   whether the table has a file of that name and length: it was copied before a crash
+ *   whether the table has it: it was copied before a crash
+ * @param far
+ *   whether `dir` is not in the table's directory, nor beside it: only a partition that had a place of its own
  */
 private[zorder] final case class LateDataFile(
-    journal: Journal,
+    journal: Option[Journal],
     partition: String,
     dir: Path,
     file: ListedFile,
     home: Boolean,
     sure: Boolean,
-    arrived: Boolean = false) {
+    arrived: Boolean = false,
+    far: Boolean = false) {
   def path: Path = new Path(dir, file.rel)
 
   /** The file as journals name it: by its full path. */
@@ -69,6 +73,8 @@ private[zorder] final case class LateDataFile(
  * Late files come from a writer that had opened them before the data moved, or that knows the table by its old path.
  * Appended rows belong to the table, so they are copied to where it is now. Whether files are appended rows is known
  * only where all old files are still there; elsewhere the user is asked. A file that is still being written is no late file yet.
+ * A copy has a name of its own, so it never takes the place of another file, and a file is known by path, length and
+ * modification time, so another one of the same path is late again.
  */
 private[zorder] object LateFiles {
 
@@ -85,11 +91,19 @@ private[zorder] object LateFiles {
       u <- j.units if !dirs(u.old.toUri.getPath)
       f <- inOld(table, j, u)
     } yield f
-    (old ++ atHome(table, done)).filterNot(f => f.journal.settled(f.path))
-      .map { f =>
-        val there = arrived(table, live, f)
-        f.copy(sure = f.sure || there, arrived = there)
-      }
+    val home = table match {
+      case moves: CatalogParquetTable => FirstPlaces.late(moves, done, live)
+      case _ => Nil
+    }
+    val settled = done.flatMap(j => j.carried ++ j.ignored).toSet
+    val open = (old ++ home).filterNot(f => settled(f.noted))
+    lazy val copiedHome = copiesOf(table, open.filter(f => CopyName.is(f.file)).flatMap(f =>
+      live.get(f.partition).map(f.partition -> _)).distinct)
+    open.map { f =>
+      val there = live.get(f.partition).exists(arrived(table, _, f)) ||
+        (CopyName.is(f.file) && copiedHome((f.partition, f.file.rel, f.file.length)))
+      f.copy(sure = f.sure || there, arrived = there)
+    }
   }
 
   private def inOld(table: ParquetTable, journal: Journal, unit: SwapUnit): Seq[LateDataFile] = {
@@ -100,7 +114,7 @@ private[zorder] object LateFiles {
     val whole = unit.inputs.nonEmpty && unit.named.filter(_.isData).forall(f => there((f.rel, f.length)))
     tree.data.filterNot(f => known(f.rel) || UnfinishedFiles.is(table.store.fs, unit.old, f)).map(
       LateDataFile(
-        journal,
+        Some(journal),
         unit.partition,
         unit.old,
         _,
@@ -108,22 +122,19 @@ private[zorder] object LateFiles {
         sure = whole))
   }
 
-  /** Late files in the default directory of a managed table's partition, which a run has emptied and put elsewhere. */
-  private def atHome(table: ParquetTable, done: Seq[Journal]): Seq[LateDataFile] = table match {
-    case t: CatalogParquetTable if t.isManaged && t.partitioned =>
-      val moved = done.flatMap(j => j.units.map(u => u.target.toUri.getPath -> j)).toMap
-      for {
-        (partition, dir) <- t.liveDirs().toSeq.sortBy(_._1)
-        journal <- moved.get(dir.toUri.getPath).toSeq
-        own = SwapPlan.below(t.root, partition) if own.toUri.getPath != dir.toUri.getPath
-        f <- DirectoryListing.walk(t.store.fs, own).data if !UnfinishedFiles.is(t.store.fs, own, f)
-      } yield LateDataFile(journal, partition, own, f, home = true, sure = false)
-    case _ => Nil
+  /** By its own name, or as the same file: an object store does not keep the modification time of what is copied. */
+  private def arrived(table: ParquetTable, dir: Path, late: LateDataFile): Boolean = {
+    val fs = table.store.fs
+    FileMoves.status(fs, place(late, dir)).exists(_.getLen == late.file.length) ||
+    (!ObjectStores.isOne(fs.getUri.getScheme) && FileMoves.status(fs, new Path(dir, late.file.rel)).exists(s =>
+      s.getLen == late.file.length && s.getModificationTime == late.file.modified))
   }
 
-  private def arrived(table: ParquetTable, live: Map[String, Path], late: LateDataFile): Boolean =
-    live.get(late.partition).exists(dir =>
-      FileMoves.status(table.store.fs, new Path(dir, late.file.rel)).exists(_.getLen == late.file.length))
+  /** What an attempt to bring the files of these partitions home makes of them: partition, name and length. */
+  private def copiesOf(table: ParquetTable, live: Seq[(String, Path)]): Set[(String, String, Long)] = live.flatMap {
+    case (partition, dir) =>
+      DirectoryListing.walk(table.store.fs, dir).data.map(f => (partition, CopyName.of(dir, f), f.length))
+  }.toSet
 
   /**
    * Refuses to go on before the user has said what files are that may be rows which the table has already.
@@ -161,14 +172,22 @@ private[zorder] object LateFiles {
 
   /**
    * Their rows are the table's now. In the default directory of a partition they would become rows once more if
-   * somebody dropped the partition and added it again; elsewhere the vacuum deletes them.
+   * somebody dropped the partition and added it again; elsewhere the vacuum deletes them. A place far away may be
+   * another table's, so files stay there.
    */
   private def copied(table: ParquetTable, files: Seq[LateDataFile]): Unit = if (files.nonEmpty) {
     CrashPoint.hit("late-copied")
     val (home, old) = files.partition(_.home)
-    home.foreach(f => table.store.fs.delete(f.path, false))
+    val (far, near) = home.partition(_.far)
+    near.foreach(f => if (isThere(table, f)) table.store.fs.delete(f.path, false))
+    note(table, far)((j, noted) => j.copy(ignored = j.ignored ++ noted))
     note(table, old)((j, noted) => j.copy(carried = j.carried ++ noted))
   }
+
+  /** Not another one, which has come to its place since. */
+  private def isThere(table: ParquetTable, late: LateDataFile): Boolean =
+    FileMoves.status(table.store.fs, late.path).exists(s =>
+      s.getLen == late.file.length && s.getModificationTime == late.file.modified)
 
   /**
    * Carries out what the user has said of the files that may be rows which the table has already.
@@ -209,16 +228,23 @@ private[zorder] object LateFiles {
 
   private def note(table: ParquetTable, files: Seq[LateDataFile])(
       noted: (Journal, Seq[ListedFile]) => Journal): Unit =
-    files.groupBy(_.journal.txn).foreach { case (txn, found) =>
-      table.store.get(txn).foreach(j => table.store.write(noted(j, found.map(_.noted))))
+    files.groupBy(_.journal.map(_.txn)).foreach { case (txn, found) =>
+      txn.fold(Option(blank(table)))(table.store.get).foreach(j =>
+        table.store.write(noted(j, found.map(_.noted))))
     }
+
+  /** A journal that names nothing, where all others are deleted. */
+  private def blank(table: ParquetTable): Journal =
+    table.draft(Journal.newTxn(""), Operation.Replace, "").at(JournalState.Done)
 
   private def writerIn(table: ParquetTable, dir: Path): Option[String] =
     DirectoryListing.walk(table.store.fs, dir).writer
 
   private def copy(table: ParquetTable, late: LateDataFile, dir: Path): Unit = {
-    val to = new Path(dir, late.file.rel)
-    if (!FileMoves.status(table.store.fs, to).exists(_.getLen == late.file.length))
+    val to = place(late, dir)
+    if (!late.arrived && !FileMoves.status(table.store.fs, to).exists(_.getLen == late.file.length))
       FileMoves.copy(table.store.fs, late.path, to, late.file.modified)
   }
+
+  private def place(late: LateDataFile, dir: Path): Path = new Path(dir, CopyName.of(late.dir, late.file))
 }

@@ -62,7 +62,8 @@ private[zorder] final class ParquetVacuum(
 
   def run(): Seq[VacuumResult] = {
     val abandoned = unfinished()
-    val found = LateFiles.find(table)
+    // a copy in its first place that a way home goes on with
+    val found = LateFiles.find(table).filterNot(f => f.home && spared(f.path.toString))
     val (sure, unsure) = found.partition(_.sure)
     val late = sure.groupBy(_.dir).map { case (dir, found) => dir -> found.size.toLong }
     val home = counted(sure.filter(_.home), "CARRIED_OVER", StayReason.carriedOver) ++
@@ -197,7 +198,9 @@ private[zorder] object ParquetRollback {
   /** @return the id of the run that was undone */
   def run(table: ParquetTable, statement: String): String = {
     LateFiles.carry(table)
-    val runs = table.doneJournals().filter(j => j.operation == Operation.Optimize && j.kind == table.kind)
+    // one without units is kept for what it says of late files
+    val runs = table.doneJournals().filter(j =>
+      j.operation == Operation.Optimize && j.kind == table.kind && j.units.nonEmpty)
     val last =
       runs.lastOption.getOrElse(refuse("ZORDER_CANNOT_ROLL_BACK.NO_RUN_LEFT", "table" -> table.name))
     // each batch of a run has its own partitions
@@ -285,7 +288,11 @@ private[zorder] object ParquetRemove {
     table.store.all().find(j => j.state != JournalState.Done).foreach { j =>
       refuse("ZORDER_CANNOT_REMOVE.UNFINISHED_RUN", "run" -> j.runId, "table" -> table.name)
     }
-    val left = new ParquetVacuum(table, 0L, dryRun = true).run()
+    val left = new ParquetVacuum(
+      table,
+      0L,
+      dryRun = true,
+      copies.filter(_.home).map(_.path.toString).toSet).run()
       .find(r => r.status != "DELETED" && r.status != "WATCHED")
     left.foreach { r =>
       refuse(

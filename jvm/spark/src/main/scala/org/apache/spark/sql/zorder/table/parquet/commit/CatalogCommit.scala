@@ -17,7 +17,7 @@ import org.apache.spark.sql.zorder.conf.ZOrderOption
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{CommitRequest, RunRecord, StateDir}
-import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.file.{DataFile, PathText}
 import org.apache.spark.sql.zorder.table.parquet.files.{
   ActiveWriters,
   DirectoryListing,
@@ -167,7 +167,9 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     }
     // not what the look for jobs has listed: one that ended during that has put its files there since
     journal.copy(units = journal.units.map { u =>
+      // what has the name of a file that came to the new place is a late file of the next statement
       val late = CarriedOverFiles.arrived(fs, u, DirectoryListing.walk(fs, u.old))
+        .filter(f => FileMoves.status(fs, new Path(u.target, f.rel)).isEmpty)
       late.foreach(f => FileMoves.copy(fs, new Path(u.old, f.rel), new Path(u.target, f.rel), f.modified))
       u.copy(kept = u.kept ++ late)
     })
@@ -255,11 +257,23 @@ private[zorder] final class CatalogEntry(
     Iterator.iterate(dir)(_.getParent).takeWhile(_ != null).find(d =>
       d.getParent == store.parent && d.getName.startsWith(s"$base.z")))
 
+  /** Whether a commit of ours may have moved files of the table. */
+  def hasMoved: Boolean = meta.properties.contains(CatalogCommit.TxnProperty)
+
+  /** Where partitions were whose files are elsewhere now, in a directory of ours. Nothing is read if there are none. */
+  def left(live: Map[String, Path]): Map[String, Path] = {
+    val away = live.filter { case (_, dir) => topOf(dir).isDefined }
+    if (away.isEmpty) Map.empty
+    else homes(away).filter { case (partition, home) => PathText.of(home) != PathText.of(away(partition)) }
+  }
+
   /** Where the data of each partition was before the first run over it. */
-  def homes(): Map[String, Path] = {
+  def homes(): Map[String, Path] = homes(liveDirs())
+
+  private def homes(live: Map[String, Path]): Map[String, Path] = {
     val recorded = state.homes()
     val top = if (isManaged || partitioned) root else new Path(root.getParent, base)
-    liveDirs().map { case (partition, dir) =>
+    live.map { case (partition, dir) =>
       val home = recorded.get(partition).map(uri => fs.makeQualified(new Path(new URI(uri))))
       partition -> home.getOrElse(if (topOf(dir).isDefined) SwapPlan.below(top, partition) else dir)
     }

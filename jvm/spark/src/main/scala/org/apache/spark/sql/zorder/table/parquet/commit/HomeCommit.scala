@@ -9,6 +9,7 @@ import org.apache.spark.sql.zorder.table.{Operation, RunRecord}
 import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.files.{
   ActiveWriters,
+  CopyName,
   DirectoryListing,
   FileMoves,
   ListedFile,
@@ -58,7 +59,7 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
    *   whether a file there is one that the vacuum deletes first
    */
   def check(units: Seq[SwapUnit], goes: Path => Boolean): Unit = units.foreach { u =>
-    val copied = u.outputs.map(f => (f.rel, f.length)).toSet
+    val copied = u.outputs.map(f => (CopyName.of(u.staged, f), f.length)).toSet
     DirectoryListing.walk(fs, u.target).files
       .filterNot(f => marker(f) || copied((f.rel, f.length)) || goes(new Path(u.target, f.rel)))
       .headOption.foreach { f =>
@@ -140,10 +141,17 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
         table.catalog.alterTable(now.copy(storage = now.storage.copy(locationUri = Some(to))))
     }
 
-  /** A commit of its own, whose old files the vacuum deletes. Copies of an attempt that died are taken as they are. */
+  /**
+   * A commit of its own, whose old files the vacuum deletes. Copies of an attempt that died are taken as they are: their
+   * names say what they are copies of.
+   */
   private def copy(units: Seq[SwapUnit], statement: String): Unit = {
     val pairs = for (u <- units; f <- u.outputs)
-      yield (new Path(u.staged, f.rel).toString, new Path(u.target, f.rel).toString, f.length, f.modified)
+      yield (
+        new Path(u.staged, f.rel).toString,
+        new Path(u.target, CopyName.of(u.staged, f)).toString,
+        f.length,
+        f.modified)
     val conf = new SerializableConfiguration(table.session.sessionState.newHadoopConf())
     val context = table.session.sparkContext
     context.setJobDescription(s"zorder ${table.name}: move home")

@@ -371,8 +371,12 @@ private object RollbackCleanup {
       j <- store.all() if j.txn != rollback.txn
       unit <- j.units if unit.old == dir
     } {
-      val theirs = unit.named.map(_.rel).toSet ++ j.carried.map(_.rel.stripPrefix(s"$dir/"))
-      DirectoryListing.walk(store.fs, dir).files.filterNot(f => theirs(f.rel)).foreach { f =>
+      val theirs = unit.named.map(_.rel).toSet
+      // another file may have come under its name
+      val carried = j.carried.toSet
+      def isTheirs(f: ListedFile) =
+        theirs(f.rel) || carried(f.copy(rel = new Path(dir, f.rel).toString))
+      DirectoryListing.walk(store.fs, dir).files.filterNot(isTheirs).foreach { f =>
         val same = FileMoves.status(store.fs, new Path(live, f.rel)).exists(_.getLen == f.length)
         if (same || f.rel.startsWith(s"${StateDir.Name}/")) store.fs.delete(new Path(dir, f.rel), false)
       }

@@ -41,7 +41,8 @@ private[parquet] object UnfinishedFiles {
   }
 
   /**
-   * Brings what others have written to another directory, as far as it is not there: finished files by copies.
+   * Brings what others have written to another directory, as far as it is not there: finished files by copies, which have
+   * names of their own where another file has the name.
    *
    * @param ours
    *   files that are no others'
@@ -53,7 +54,15 @@ private[parquet] object UnfinishedFiles {
       val (source, target) = (new Path(from, f.rel), new Path(to, f.rel))
       if (is(fs, from, f)) {
         if (moves && !fs.exists(target)) FileMoves.rename(fs, source, target)
-      } else if (f.length > 0 && !FileMoves.status(fs, target).exists(_.getLen == f.length))
-        FileMoves.copy(fs, source, target, f.modified)
+      } else if (f.length > 0 && !isCopy(fs, target, f)) {
+        val free = if (fs.exists(target)) new Path(to, CopyName.ofMoved(f)) else target
+        if (!isCopy(fs, free, f)) FileMoves.copy(fs, source, free, f.modified)
+      }
     }
+
+  /** An object store does not keep the modification time of what is copied. */
+  private def isCopy(fs: FileSystem, at: Path, file: ListedFile): Boolean =
+    FileMoves.status(fs, at).exists(s =>
+      s.getLen == file.length &&
+        (s.getModificationTime == file.modified || ObjectStores.isOne(fs.getUri.getScheme)))
 }

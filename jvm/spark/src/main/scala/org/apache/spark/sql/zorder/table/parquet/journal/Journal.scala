@@ -85,9 +85,6 @@ private[zorder] final case class Journal(
     changedMs = System.currentTimeMillis,
     process = LocalProcesses.own)
 
-  /** Whether it is known what a late file is. */
-  def settled(late: Path): Boolean = (carried ++ ignored).exists(_.rel == late.toString)
-
   /** Whether a commit of this JVM is still working on it. */
   def active: Boolean = Journal.isActive(txn)
 }
