@@ -107,6 +107,15 @@ def test_jars_of_submit_args_beat_those_of_a_builder_so_ours_is_among_them(monke
     assert again == words
 
 
+@pytest.mark.parametrize("option", ["--packages g:a:1", "--conf spark.jars.packages=g:a:1"])
+def test_jars_of_a_builder_take_the_place_of_packages_so_ours_is_submitted(monkeypatch, tmp_path, option):
+    (tmp_path / "spark-defaults.conf").write_text("spark.jars /x/a.jar\n")
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    words, builder = submitted(monkeypatch, f"{option} pyspark-shell")
+    assert words == ["--jars", f"/x/a.jar,{_install.jar_path()}", *option.split(), "pyspark-shell"]
+    assert "spark.jars" not in builder._options
+
+
 def test_jars_of_submit_args_and_of_a_builder(monkeypatch):
     words, builder = submitted(monkeypatch, "--jars /x/a.jar pyspark-shell", spark__jars="/x/b.jar,/x/a.jar")
     assert jars(builder) == ["/x/a.jar", "/x/b.jar", _install.jar_path()] == words[1].split(",")

@@ -27,9 +27,9 @@ def configure(builder: Any) -> Any:
 
     Existing settings are kept: the jar and the extension are appended to those of the builder, of a running
     JVM, of ``PYSPARK_SUBMIT_ARGS`` and of ``spark-defaults.conf``. Our extension comes last, so that its
-    parser sees a statement first. If ``PYSPARK_SUBMIT_ARGS`` has jars, ours is added to them there, since
-    those of the builder would not be loaded. A builder for a remote server (``sc://...``) is returned
-    unchanged, since a server loads its own jars and extensions.
+    parser sees a statement first. If ``PYSPARK_SUBMIT_ARGS`` has jars or packages, ours is added to them
+    there: those of the builder would not be loaded, or would take the place of the packages. A builder for a
+    remote server (``sc://...``) is returned unchanged, since a server loads its own jars and extensions.
 
     Raises an error of one sentence if no jar fits the installed Spark and Scala.
 
@@ -39,9 +39,10 @@ def configure(builder: Any) -> Any:
     remote = str(_option(builder, "spark.remote") or os.environ.get("SPARK_REMOTE") or "")
     if remote.startswith("sc://"):
         return builder
-    own, submitted = _split(_option(builder, "spark.jars")), _split(_of_submit_args("spark.jars"))
-    if submitted and not _jvm_runs():
-        jars = _with_ours([*submitted, *(jar for jar in own if jar not in submitted)])
+    if any(_of_submit_args(key) for key in _SHORT) and not _jvm_runs():
+        own = _split(_option(builder, "spark.jars"))
+        others = _split(_of_submit_args("spark.jars")) or ([] if own else _split(_of_defaults("spark.jars")))
+        jars = _with_ours([*others, *(jar for jar in own if jar not in others)])
         _submit_jars(jars)
         # without a list of its own, the session has what spark-submit finds, also for patterns and packages
         if own:
@@ -155,6 +156,8 @@ def _of_running_jvm(key: str) -> str | None:
     return SparkConf().get(key)
 
 
+# settings that are options of spark-submit, too
+_SHORT = {"spark.jars": "--jars", "spark.jars.packages": "--packages"}
 # options of spark-submit that take no value
 _SWITCHES = (
     "--help",
@@ -169,14 +172,11 @@ _SWITCHES = (
 
 
 def _of_submit_args(key: str) -> str | None:
-    """The value that spark-submit takes: the last one, and of jars that of ``--jars`` first."""
+    """The value that spark-submit takes: the last one, but that of an option such as ``--jars`` first."""
     options, _ = _submit_args()
-    if key == "spark.jars":
-        jars = [value for name, value in options if name == "--jars"]
-        if jars:
-            return jars[-1]
     settings = [value for name, value in options if name in ("--conf", "-c") and value is not None]
     values = [value.partition("=")[2] for value in settings if value.partition("=")[0] == key]
+    values += [value for name, value in options if name == _SHORT.get(key) and value is not None]
     return values[-1] if values else None
 
 
