@@ -272,3 +272,16 @@ def test_columns_that_are_encrypted_behind_a_plain_footer(tmp_path):
 def test_numbers_are_written_as_spark_writes_them(number, as_double, as_float):
     assert rows.value_text(words.of_double(number), SparkType("double")) == as_double
     assert rows.value_text(words.of_float(number), SparkType("float")) == as_float
+
+
+@pytest.mark.parametrize(
+    ("unscaled", "scale", "wanted"),
+    [
+        (99999999999999999999999999999999999999, 0, "99999999999999999999999999999999999999"),
+        (-99999999999999999999999999999999999999, 18, "-99999999999999999999.999999999999999999"),
+        (10000000000000000000000000000000000001, 38, "0.10000000000000000000000000000000000001"),
+        (1, 38, "0.00000000000000000000000000000000000001"), (-5, 2, "-0.05"), (0, 2, "0.00"),
+    ],
+)  # fmt: skip
+def test_decimals_keep_all_their_digits(unscaled, scale, wanted):
+    assert rows.value_text(unscaled, SparkType("decimal", 38, scale)) == wanted

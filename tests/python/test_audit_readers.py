@@ -216,3 +216,18 @@ def test_the_shell_with_a_session(spark, table, monkeypatch, capsys):
     assert all(row["share"] == 1.0 and row["alert"] and row["price"] > 0 for row in rows[1:])
     assert cli.main(["audit", table, "--by", "a,b", "--spark"]) == 3
     assert capsys.readouterr().out.startswith("RECLUSTER")
+
+
+def test_a_column_with_a_blank_in_its_name(spark, tmp_path, monkeypatch, capsys):
+    """`customer` is a column, too."""
+    path = str(tmp_path / "t")
+    rows = spark.range(0, 400, 1, 4).selectExpr("pmod(hash(id), 100) AS customer", "id AS `customer id`")
+    rows.write.parquet(path)
+    row = spark_zorder.ZOrderTable.forPath(spark, path).audit("customer id").collect()[0]
+    assert row["cluster_by_keys"] == "(`customer id`)"
+    monkeypatch.setattr(cli, "_session", lambda arguments: spark)
+    for more in ((), ("--spark",)):
+        assert cli.main(["audit", path, "--by", "customer id", "--json", *more]) == 0
+        assert json.loads(capsys.readouterr().out)["cluster_by_keys"] == "(`customer id`)"
+    assert cli.main(["audit", path, "--by", "lower(a", "--spark"]) == 2
+    assert "a bracket is open" in capsys.readouterr().err

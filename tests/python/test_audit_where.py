@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -12,6 +13,8 @@ import audit_tables
 import pyarrow as pa
 from pyarrow import parquet
 from spark_zorder import __main__ as cli
+from spark_zorder._errors import AuditError
+from spark_zorder.audit import with_spark
 
 pytestmark = pytest.mark.same_on_all_lines
 
@@ -84,6 +87,33 @@ def test_with_an_index_each_part_of_the_filter_is_explained(spark, ask, folder):
     assert rows[-1]["level"] == "page" and rows[-1]["rows"] == 150
     code, out, _ = ask(*words)
     assert code == 0 and "pages in these files are read (15.0 % of the rows)." in out
+    assert "costs" not in out
+    _, out, _ = ask(*words, "--price-per-tib", "5")
+    assert re.search(r"15\.0 % of the rows\)\.\nReading every column of that costs [0-9.]+; of the", out)
+    _, out, _ = ask(*words, "--price-per-tib", "5", "--json")
+    assert_prices(rows_of(out)[-1])
+
+
+def assert_prices(row):
+    assert row["price"] == pytest.approx(row["share"] * row["table_price"]) and row["table_price"] > 0
+
+
+def test_prices_as_json(ask, folder):
+    _, out, _ = ask(folder, "--where", "a < 150", "--json", "--price-per-tib", "5")
+    assert len(rows_of(out)) == 3
+    for row in rows_of(out):
+        assert_prices(row)
+
+
+def test_a_price_of_pages_that_are_not_counted(ask, folder, spark, monkeypatch):
+    def refuse(*_):
+        raise AuditError("no pages here.")
+
+    spark.sql(f"ZORDER INDEX '{folder}'").collect()
+    monkeypatch.setattr(with_spark, "would_open", refuse)
+    code, out, _ = ask(folder, "--where", "a < 150 AND b >= 0", "--price-per-tib", "5")
+    assert code == 0
+    assert out.endswith("Pages are not counted: no pages here.\nSo it is not known what reading costs.\n")
 
 
 @pytest.mark.parametrize("text", ["false", "a = NULL"])

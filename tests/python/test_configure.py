@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 import spark_zorder
 from spark_zorder import _install
@@ -20,7 +22,7 @@ class Builder:
 
 @pytest.fixture(autouse=True)
 def no_jvm(monkeypatch):
-    monkeypatch.setattr(_install, "_of_running_jvm", lambda key: None)
+    monkeypatch.setattr(_install, "_jvm_runs", lambda: False)
     monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
 
@@ -74,6 +76,75 @@ def test_values_of_spark_defaults_stay(tmp_path, monkeypatch):
 def test_values_of_submit_args_stay(monkeypatch):
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--conf spark.sql.extensions=org.Z pyspark-shell")
     assert extensions(spark_zorder.configure(Builder())) == ["org.Z", _install.EXTENSION]
+
+
+def submitted(monkeypatch, text, **options):
+    """What configure() makes of PYSPARK_SUBMIT_ARGS, and the builder."""
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", text)
+    builder = spark_zorder.configure(Builder(**options))
+    return os.environ["PYSPARK_SUBMIT_ARGS"].split(" "), builder
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--jars /x/a.jar,/x/b.jar pyspark-shell",
+        "--jars=/x/a.jar,/x/b.jar pyspark-shell",
+        "--jars /x/old.jar --verbose --jars /x/a.jar,/x/b.jar pyspark-shell",
+        "--jars=/x/a.jar,/x/b.jar --conf spark.jars=/x/old.jar pyspark-shell --jars /x/of-the-job.jar",
+        "--conf spark.jars=/x/a.jar,/x/b.jar pyspark-shell",
+    ],
+)
+def test_jars_of_submit_args_beat_those_of_a_builder_so_ours_is_among_them(monkeypatch, text):
+    words, builder = submitted(monkeypatch, text)
+    ours = _install.jar_path()
+    assert words[:2] == ["--jars", f"/x/a.jar,/x/b.jar,{ours}"]
+    assert sum(word.startswith("--jars") for word in words[: words.index("pyspark-shell")]) == 1
+    assert ("--verbose" in words, "/x/of-the-job.jar" in words) == ("--verbose" in text, "of-the-job" in text)
+    # Spark puts there what it finds, such as the jars of packages
+    assert "spark.jars" not in builder._options
+    again, _ = submitted(monkeypatch, " ".join(words))
+    assert again == words
+
+
+@pytest.mark.parametrize("option", ["--packages g:a:1", "--conf spark.jars.packages=g:a:1"])
+def test_jars_of_a_builder_take_the_place_of_packages_so_ours_is_submitted(monkeypatch, tmp_path, option):
+    (tmp_path / "spark-defaults.conf").write_text("spark.jars /x/a.jar\n")
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    words, builder = submitted(monkeypatch, f"{option} pyspark-shell")
+    assert words == ["--jars", f"/x/a.jar,{_install.jar_path()}", *option.split(), "pyspark-shell"]
+    assert "spark.jars" not in builder._options
+
+
+def test_jars_of_submit_args_and_of_a_builder(monkeypatch):
+    words, builder = submitted(monkeypatch, "--jars /x/a.jar pyspark-shell", spark__jars="/x/b.jar,/x/a.jar")
+    assert jars(builder) == ["/x/a.jar", "/x/b.jar", _install.jar_path()] == words[1].split(",")
+    assert words[2:] == ["pyspark-shell"]
+
+
+def test_submit_args_without_jars_stay_as_they_are(monkeypatch):
+    text = "--name '--jars' --conf 'spark.a=b c' pyspark-shell --jars /x/of-the-job.jar"
+    _, builder = submitted(monkeypatch, text)
+    assert os.environ["PYSPARK_SUBMIT_ARGS"] == text and jars(builder) == [_install.jar_path()]
+
+
+def test_words_of_submit_args_keep_their_quotes(monkeypatch):
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--jars /x/a.jar --conf 'spark.a=b c' pyspark-shell")
+    spark_zorder.configure(Builder())
+    assert os.environ["PYSPARK_SUBMIT_ARGS"].endswith(" --conf 'spark.a=b c' pyspark-shell")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--conf spark.sql.extensions=org.Y --conf spark.sql.extensions=org.Z pyspark-shell",
+        "--conf=spark.sql.extensions=org.Z pyspark-shell",
+        "-c spark.sql.extensions=org.Z pyspark-shell --conf spark.sql.extensions=org.Y",
+    ],
+)
+def test_of_submit_args_the_value_that_spark_takes_stays(monkeypatch, text):
+    _, builder = submitted(monkeypatch, text)
+    assert extensions(builder) == ["org.Z", _install.EXTENSION]
 
 
 def test_the_builder_of_a_remote_server_is_left_alone():

@@ -35,6 +35,13 @@ def test_a_comment_in_a_predicate_does_not_swallow_the_bracket():
     assert statement(where="a > 1 -- recent", by=("a",)).splitlines()[1].startswith(") BY")
 
 
+def test_a_comment_in_one_of_several_predicates():
+    run = _sql.Clustering(_sql.Target("t", is_path=False)).filtered("a > 1 -- recent").filtered("b > 2 -- x")
+    assert run.sql == "ZORDER TABLE `t` WHERE ((a > 1 -- recent\n) AND (b > 2 -- x\n)\n)"
+    plain = _sql.Clustering(_sql.Target("t", is_path=False)).filtered("a > 1").filtered("b > 2")
+    assert plain.sql == "ZORDER TABLE `t` WHERE ((a > 1) AND (b > 2))"
+
+
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [
@@ -99,6 +106,16 @@ def test_a_column_with_a_bracket_is_an_expression():
     assert statement(by=by).endswith("BY (lower(s), date_trunc('DAY', ts), `f(x)`, `my col`, `s`.`f`)")
     with pytest.raises(ValueError, match="is more than one column"):
         statement(by=("lower(s), b",))
+
+
+def test_columns_of_an_audit_are_quoted():
+    def asked(*by):
+        return _sql.audit(_sql.Target("t", is_path=False), by, None)
+
+    assert asked("customer id") == "SELECT * FROM clustering_information('`t`', '`customer id`')"
+    assert asked("a, s.f", "`b,c`").endswith("'`a`, `s`.`f`, `b,c`')")
+    assert asked("date_trunc('DAY', ts)").endswith("'date_trunc(\\'DAY\\', ts)')")
+    assert asked().endswith("NULL)")
 
 
 def test_an_option_of_columns_is_a_list_or_a_text():

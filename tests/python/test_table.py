@@ -193,6 +193,11 @@ def test_columns_of_all_calls_are_names_or_one_list_or_expressions(spark, table)
             call("a", ["b"])
 
 
+def test_several_predicates_with_comments(spark, table):
+    run = run_of(spark, table).where("a >= 0 -- all\n").where("b >= 0 -- all").dryRun()
+    assert run.executeZOrderBy("a").collect()[0]["status"] == "DRY_RUN"
+
+
 def test_vacuum_takes_the_name_that_delta_has(spark, table):
     found = ZOrderTable.forPath(spark, table)
     assert found.vacuum(retentionHours=168).collect()[0]["status"] == "NOTHING_TO_DO"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PROGRESS = "spark.zorder.progress.show"
+_SUBMIT_ARGS = "PYSPARK_SUBMIT_ARGS"
 
 
 def configure(builder: Any) -> Any:
@@ -26,8 +27,9 @@ def configure(builder: Any) -> Any:
 
     Existing settings are kept: the jar and the extension are appended to those of the builder, of a running
     JVM, of ``PYSPARK_SUBMIT_ARGS`` and of ``spark-defaults.conf``. Our extension comes last, so that its
-    parser sees a statement first. A builder for a remote server (``sc://...``) is returned unchanged, since
-    a server loads its own jars and extensions.
+    parser sees a statement first. If ``PYSPARK_SUBMIT_ARGS`` has jars or packages, ours is added to them
+    there: those of the builder would not be loaded, or would take the place of the packages. A builder for a
+    remote server (``sc://...``) is returned unchanged, since a server loads its own jars and extensions.
 
     Raises an error of one sentence if no jar fits the installed Spark and Scala.
 
@@ -37,12 +39,17 @@ def configure(builder: Any) -> Any:
     remote = str(_option(builder, "spark.remote") or os.environ.get("SPARK_REMOTE") or "")
     if remote.startswith("sc://"):
         return builder
-    jar = jar_path()
-    jars = _split(_existing(builder, "spark.jars"))
-    if Path(jar).name not in {j.rsplit("/", 1)[-1] for j in jars}:
-        jars.append(jar)
+    if any(_of_submit_args(key) for key in _SHORT) and not _jvm_runs():
+        own = _split(_option(builder, "spark.jars"))
+        others = _split(_of_submit_args("spark.jars")) or ([] if own else _split(_of_defaults("spark.jars")))
+        jars = _with_ours([*others, *(jar for jar in own if jar not in others)])
+        _submit_jars(jars)
+        # without a list of its own, the session has what spark-submit finds, also for patterns and packages
+        if own:
+            builder.config("spark.jars", ",".join(jars))
+    else:
+        builder.config("spark.jars", ",".join(_with_ours(_split(_existing(builder, "spark.jars")))))
     extensions = [e for e in _split(_existing(builder, "spark.sql.extensions")) if e != EXTENSION]
-    builder.config("spark.jars", ",".join(jars))
     builder.config("spark.sql.extensions", ",".join([*extensions, EXTENSION]))
     if _on_terminal() and _existing(builder, PROGRESS) is None:
         builder.config(PROGRESS, "true")
@@ -113,6 +120,11 @@ def _split(value: str | None) -> list[str]:
     return [part.strip() for part in (value or "").split(",") if part.strip()]
 
 
+def _with_ours(jars: list[str]) -> list[str]:
+    jar = jar_path()
+    return jars if Path(jar).name in {j.rsplit("/", 1)[-1] for j in jars} else [*jars, jar]
+
+
 def _option(builder: Any, key: str) -> str | None:
     value = getattr(builder, "_options", {}).get(key)
     return None if value is None else str(value)
@@ -126,20 +138,67 @@ def _existing(builder: Any, key: str) -> str | None:
     return None
 
 
+def _jvm_runs() -> bool:
+    from pyspark import SparkContext
+
+    # under spark-submit, the JVM has started Python
+    return getattr(SparkContext, "_jvm", None) is not None or "PYSPARK_GATEWAY_PORT" in os.environ
+
+
 def _of_running_jvm(key: str) -> str | None:
     """The configuration of a driver JVM that already runs, by spark-submit or for an earlier session."""
     from pyspark import SparkConf, SparkContext
 
-    if getattr(SparkContext, "_jvm", None) is None:
+    if not _jvm_runs():
         return None
+    # connects to the JVM of spark-submit, of which Python knows nothing before
+    SparkContext._ensure_initialized()
     return SparkConf().get(key)
 
 
+# settings that are options of spark-submit, too
+_SHORT = {"spark.jars": "--jars", "spark.jars.packages": "--packages"}
+# options of spark-submit that take no value
+_SWITCHES = (
+    "--help",
+    "-h",
+    "--load-spark-defaults",
+    "--supervise",
+    "--usage-error",
+    "--verbose",
+    "-v",
+    "--version",
+)
+
+
 def _of_submit_args(key: str) -> str | None:
-    words = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
-    values = [second for first, second in zip(words, words[1:]) if first == "--conf"]
-    pairs = (value.split("=", 1) for value in values if "=" in value)
-    return next((value for name, value in pairs if name == key), None)
+    """The value that spark-submit takes: the last one, but that of an option such as ``--jars`` first."""
+    options, _ = _submit_args()
+    settings = [value for name, value in options if name in ("--conf", "-c") and value is not None]
+    values = [value.partition("=")[2] for value in settings if value.partition("=")[0] == key]
+    values += [value for name, value in options if name == _SHORT.get(key) and value is not None]
+    return values[-1] if values else None
+
+
+def _submit_jars(jars: list[str]) -> None:
+    """Writes these jars into ``PYSPARK_SUBMIT_ARGS``, in place of others."""
+    options, rest = _submit_args()
+    kept = [word for option in options if option[0] != "--jars" for word in option if word is not None]
+    os.environ[_SUBMIT_ARGS] = shlex.join(["--jars", ",".join(jars), *kept, *rest])
+
+
+def _submit_args() -> tuple[list[tuple[str, str | None]], list[str]]:
+    """The options of ``PYSPARK_SUBMIT_ARGS`` with their values, and the words behind the last one."""
+    words = shlex.split(os.environ.get(_SUBMIT_ARGS, ""))
+    options: list[tuple[str, str | None]] = []
+    while words and words[0].startswith("-"):
+        word = words.pop(0)
+        name, _, value = word.partition("=")
+        if word.startswith("--") and value:
+            options.append((name, value))
+        else:
+            options.append((word, words.pop(0) if words and word not in _SWITCHES else None))
+    return options, words
 
 
 def _of_defaults(key: str) -> str | None:

@@ -129,9 +129,14 @@ def column(text: str) -> str:
     return text
 
 
-def one_by_one(columns: Sequence[str | Sequence[str]]) -> tuple[str, ...]:
+def columns(texts: Sequence[str]) -> str:
+    """Columns as one list in SQL: without quotes, a name with a blank in it would be a name and an alias."""
+    return ", ".join(column(item) for text in texts for item in listed(text))
+
+
+def one_by_one(given: Sequence[str | Sequence[str]]) -> tuple[str, ...]:
     """Columns that were given one by one or as one list."""
-    by = columns[0] if len(columns) == 1 and isinstance(columns[0], (list, tuple)) else columns
+    by = given[0] if len(given) == 1 and isinstance(given[0], (list, tuple)) else given
     names = tuple(name for name in by if isinstance(name, str))
     if len(names) != len(by):
         raise TypeError("Z-order column must be str")
@@ -185,6 +190,12 @@ class Clustering:
         """With one option more. Case does not matter; the later one counts."""
         others = {k: v for k, v in self.options.items() if k.lower() != name.lower()}
         return replace(self, options={**others, name: value})
+
+    def filtered(self, predicate: str) -> Clustering:
+        """With one filter more. All of them are joined by AND."""
+        before = self.where
+        both = predicate if before is None else f"({_predicate(before)}) AND ({_predicate(predicate)})"
+        return replace(self, where=both)
 
     @property
     def sql(self) -> str:
@@ -245,9 +256,9 @@ def advice(target: Target, log: str | None) -> str:
     return f"SELECT * FROM clustering_advice({arguments})"
 
 
-def audit(target: Target, columns: Sequence[str], log: str | None) -> str:
+def audit(target: Target, by: Sequence[str], log: str | None) -> str:
     """The query for the audit of a table. Without columns, it audits those that the table is clustered by."""
-    names = literal(", ".join(columns)) if columns else "NULL"
+    names = literal(columns(by)) if by else "NULL"
     logged = [] if log is None else [literal(log)]
     return f"SELECT * FROM clustering_information({', '.join([target.argument, names, *logged])})"
 

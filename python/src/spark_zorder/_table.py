@@ -324,9 +324,7 @@ class OptimizeBuilder:
         """Takes only the files that lie wholly inside a SQL predicate. Several calls are joined by AND."""
         if not isinstance(predicate, str):
             raise TypeError(f"where takes a SQL predicate as text, not {type(predicate).__name__}.")
-        before = self._clustering.where
-        both = predicate if before is None else f"({before}) AND ({predicate})"
-        return self._with(replace(self._clustering, where=both))
+        return self._with(self._clustering.filtered(predicate))
 
     def usingCurve(self, curve: str) -> OptimizeBuilder:
         """Sets the curve: ``auto`` (default), ``zorder``, ``hilbert``, ``lexical`` or ``tree``."""

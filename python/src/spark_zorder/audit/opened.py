@@ -39,11 +39,23 @@ def text(levels: Sequence[Opened]) -> str:
     return f"The query opens {', '.join(counts[:-1])} and {counts[-1]}."
 
 
-def price_text(levels: Sequence[Opened], bytes_in_all: int, price_per_tib: float) -> str:
-    """A sentence about what reading costs at this price."""
-    everything = bytes_in_all / _TIB * price_per_tib
-    read = levels[-1].share * everything
-    return f"Reading every column of that costs {figure(read)}; of the whole table, {figure(everything)}."
+class Prices(NamedTuple):
+    """What it costs to read every column of the kept blocks, and of the whole table."""
+
+    price: float
+    table_price: float
+
+    @property
+    def text(self) -> str:
+        """A sentence about them."""
+        whole = figure(self.table_price)
+        return f"Reading every column of that costs {figure(self.price)}; of the whole table, {whole}."
+
+
+def prices(level: Opened, bytes_in_all: int, price_per_tib: float) -> Prices:
+    """What a level costs if reading 1 TiB has this price."""
+    whole = bytes_in_all / _TIB * price_per_tib
+    return Prices(level.share * whole, whole)
 
 
 def pages_text(row: Opened) -> str:

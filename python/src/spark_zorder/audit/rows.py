@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import date, datetime, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 from . import judge
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _MOST_NAMED = 20
 # page indexes and some writers cut byte strings at this length
 _LONG = 64
+# Spark's longest DECIMAL; Python's own context rounds to 28 digits
+_DIGITS = Context(prec=38)
 
 
 class Audit:
@@ -291,7 +293,7 @@ def value_text(word: Any, kind: SparkType) -> str | None:
     if kind.name in ("float", "double"):
         return _floating(word, kind.name)
     if kind.name == "decimal":
-        return f"{Decimal(word).scaleb(-kind.scale):f}"
+        return f"{Decimal(word).scaleb(-kind.scale, _DIGITS):f}"
     try:
         if kind.name == "date":
             return (date(1970, 1, 1) + timedelta(days=word)).isoformat()

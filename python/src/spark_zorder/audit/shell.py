@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from .files.listing import Listing
+    from .opened import Opened
     from .result import Result
 
 DONE, USAGE, ALERT = 0, 2, 3
@@ -105,16 +106,14 @@ def _where(arguments: argparse.Namespace, spark: SparkSession) -> int:
     explained = with_spark.explained(spark, arguments.table, arguments.where)
     if any(row["filter"] is not None for row in explained):
         pages, note = _pages(spark, arguments)
-        _print(arguments, [*explained, *pages], f"{notebook.text(explained)}\n\n{note}")
+        rows, price = _priced(spark, arguments, pages)
+        _print(arguments, [*explained, *rows], "\n".join([notebook.text(explained), "", note, *price]))
         return DONE
-    levels = with_spark.would_open(spark, arguments.table, arguments.where)
-    lines = [opened.text(levels)]
-    if arguments.price_per_tib is not None:
-        bytes_in_all = with_spark.total_bytes(spark, arguments.table)
-        lines.append(opened.price_text(levels, bytes_in_all, arguments.price_per_tib))
     why = explained[0]["reason"] if explained else "Spark finds that no row can meet it"
-    lines += ["", f"The parts of the filter are not told apart: {why}."]
-    _print(arguments, [level._replace(reason=why)._asdict() for level in levels], "\n".join(lines))
+    levels = with_spark.would_open(spark, arguments.table, arguments.where)
+    rows, price = _priced(spark, arguments, [level._replace(reason=why) for level in levels])
+    lines = [opened.text(levels), *price, "", f"The parts of the filter are not told apart: {why}."]
+    _print(arguments, rows, "\n".join(lines))
     return DONE
 
 
@@ -129,15 +128,32 @@ def _set_time_zone(spark: SparkSession, name: str) -> None:
         ) from None
 
 
-def _pages(spark: SparkSession, arguments: argparse.Namespace) -> tuple[list[dict[str, Any]], str]:
-    """The row about pages and a sentence about it, or why there is none."""
+def _priced(
+    spark: SparkSession, arguments: argparse.Namespace, levels: list[Opened]
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """The rows of these levels and, if a price was given, what they cost, with a sentence about the last."""
+    from . import opened, with_spark
+
+    per_tib = arguments.price_per_tib
+    if per_tib is None:
+        return [level._asdict() for level in levels], []
+    if not levels:
+        return [], ["So it is not known what reading costs."]
+    size = with_spark.total_bytes(spark, arguments.table)
+    costs = [opened.prices(level, size, per_tib) for level in levels]
+    rows = [{**level._asdict(), **cost._asdict()} for level, cost in zip(levels, costs)]
+    return rows, [costs[-1].text]
+
+
+def _pages(spark: SparkSession, arguments: argparse.Namespace) -> tuple[list[Opened], str]:
+    """What is known of the pages and a sentence about it, or why nothing is."""
     from . import opened, with_spark
 
     try:
         page = with_spark.would_open(spark, arguments.table, arguments.where)[-1]
     except AuditError as error:
         return [], f"Pages are not counted: {error}"
-    return [page._asdict()], opened.pages_text(page)
+    return [page], opened.pages_text(page)
 
 
 def _print(arguments: argparse.Namespace, rows: Iterable[dict[str, Any]], text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import _errors, _machine, _session, _sql
-from .._errors import AuditError
+from .._errors import AuditError, UsageError
 from . import plain
 from .files import sparktype
 from .files.table import partition_values
@@ -17,10 +17,17 @@ if TYPE_CHECKING:
 
 
 def audit(spark: SparkSession, table: str, columns: str | None, log: str | None, pictures: bool) -> Result:
-    """Reads the rows of the table functions. Boxes and history are read only if `pictures` need them."""
+    """Reads the rows of the table functions. Boxes and history are read only if `pictures` need them.
+
+    Raises UsageError if the columns are no list.
+    """
+    try:
+        names = "NULL" if columns is None else _sql.literal(_sql.columns([columns]))
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     _session.require_functions(spark)
     target = _sql.Target(table, _sql.is_path(table))
-    at = [target.argument, "NULL" if columns is None else _sql.literal(columns)]
+    at = [target.argument, names]
     logged = [] if log is None else [_sql.literal(log)]
 
     def of(function: str, *arguments: str) -> Rows:
