@@ -97,7 +97,16 @@ class DeltaSkippingAtRandomSuite extends AnyFunSuite with NarrowedTables {
   private def query(random: Random, kind: String): String = {
     def condition: String = pick(
       random,
-      Seq("id < 40", "id >= 30", "part = 1", "part < 2 AND id > 5", "part = 2", "i = 60", "i IS NOT NULL", "s < 'E'", "x > 3"))
+      Seq(
+        "id < 40",
+        "id >= 30",
+        "part = 1",
+        "part < 2 AND id > 5",
+        "part = 2",
+        "i = 60",
+        "i IS NOT NULL",
+        "s < 'E'",
+        "x > 3"))
     def some: String = if (random.nextBoolean()) s" AND $condition" else ""
     kind match {
       case "ORDER BY ... LIMIT" =>

@@ -297,8 +297,9 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
       val name = large.stripPrefix("ice.")
       // the data files stay, in other manifests
       sql(s"CALL ice.system.rewrite_manifests('$name', false)").collect()
-      sql(s"CALL ice.system.expire_snapshots(table => '$name', older_than => TIMESTAMP '2100-01-01 00:00:00', " +
-        "retain_last => 1)").collect()
+      sql(
+        s"CALL ice.system.expire_snapshots(table => '$name', older_than => TIMESTAMP '2100-01-01 00:00:00', " +
+          "retain_last => 1)").collect()
       assert(planned.collect().map(_.getLong(0)).toSet === Set(2001L, 5005L))
       check(large, query -> 3)
     }

@@ -182,7 +182,9 @@ class ExplainSuite extends AnyFunSuite with SkippedScans with SharedTables {
   test("partitions that a join leaves out are not known: at most") {
     withTempDir { dir =>
       val (fact, dim) = (dir.resolve("fact"), dir.resolve("dim"))
-      spark.range(0, 1000, 1, 1).selectExpr("id", "id % 8 day").write.partitionBy("day").parquet(fact.toString)
+      spark.range(0, 1000, 1, 1).selectExpr(
+        "id",
+        "id % 8 day").write.partitionBy("day").parquet(fact.toString)
       spark.range(0, 8, 1, 1).selectExpr("id d", "concat('n', id) name").write.parquet(dim.toString)
       val join = explain(s"SELECT * FROM parquet.`$fact` f JOIN parquet.`$dim` d ON f.day = d.d " +
         "WHERE d.name = 'n3' AND f.id >= 0")

@@ -243,7 +243,10 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans with Steps {
     withTempDir { dir =>
       val path = written(dir)
       withConf("spark.sql.session.timeZone" -> "UTC") {
-        val _ = index(path, "ts >= TIMESTAMP '1970-06-01 08:00:00'", "coalesce(ts, TIMESTAMP '1970-02-01 12:00:00')")
+        val _ = index(
+          path,
+          "ts >= TIMESTAMP '1970-06-01 08:00:00'",
+          "coalesce(ts, TIMESTAMP '1970-02-01 12:00:00')")
       }
       Seq("UTC", "Asia/Tokyo", "America/Juneau").foreach { zone =>
         withConf("spark.sql.session.timeZone" -> zone) {
@@ -254,7 +257,8 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans with Steps {
       // the same text of one hour that comes twice
       withConf("spark.sql.session.timeZone" -> "Europe/Berlin") {
         index(path, "ts = TIMESTAMP '1970-10-25 02:00:00+01:00'")
-        Seq("+01:00", "+02:00", "+00:00").foreach(o => sameIds(path, s"ts = TIMESTAMP '1970-10-25 02:00:00$o'"))
+        Seq("+01:00", "+02:00", "+00:00").foreach(o =>
+          sameIds(path, s"ts = TIMESTAMP '1970-10-25 02:00:00$o'"))
       }
     }
   }

@@ -42,7 +42,8 @@ private[skipping] object ExpressionMeaning {
 
   /** The rules of time zones, where moments are computed with. */
   private def clocks(e: Expression): Option[String] =
-    if (e.exists(_.dataType == TimestampType)) Some(s"tz ${ZoneRulesProvider.getVersions("UTC").lastKey}") else None
+    if (e.exists(_.dataType == TimestampType)) Some(s"tz ${ZoneRulesProvider.getVersions("UTC").lastKey}")
+    else None
 
   /** The settings that are not at their defaults. */
   private def settings(conf: SQLConf): Seq[String] =

@@ -97,8 +97,10 @@ private[zorder] object LateFiles {
     }
     val settled = done.flatMap(j => j.carried ++ j.ignored).toSet
     val open = (old ++ home).filterNot(f => settled(f.noted))
-    lazy val copiedHome = copiesOf(table, open.filter(f => CopyName.is(f.file)).flatMap(f =>
-      live.get(f.partition).map(f.partition -> _)).distinct)
+    lazy val copiedHome = copiesOf(
+      table,
+      open.filter(f => CopyName.is(f.file)).flatMap(f =>
+        live.get(f.partition).map(f.partition -> _)).distinct)
     open.map { f =>
       val there = live.get(f.partition).exists(arrived(table, _, f)) ||
         (CopyName.is(f.file) && copiedHome((f.partition, f.file.rel, f.file.length)))
@@ -126,15 +128,17 @@ private[zorder] object LateFiles {
   private def arrived(table: ParquetTable, dir: Path, late: LateDataFile): Boolean = {
     val fs = table.store.fs
     FileMoves.status(fs, place(late, dir)).exists(_.getLen == late.file.length) ||
-    (!ObjectStores.isOne(fs.getUri.getScheme) && FileMoves.status(fs, new Path(dir, late.file.rel)).exists(s =>
-      s.getLen == late.file.length && s.getModificationTime == late.file.modified))
+    (!ObjectStores.isOne(fs.getUri.getScheme) && FileMoves.status(fs, new Path(dir, late.file.rel)).exists(
+      s =>
+        s.getLen == late.file.length && s.getModificationTime == late.file.modified))
   }
 
   /** What an attempt to bring the files of these partitions home makes of them: partition, name and length. */
-  private def copiesOf(table: ParquetTable, live: Seq[(String, Path)]): Set[(String, String, Long)] = live.flatMap {
-    case (partition, dir) =>
-      DirectoryListing.walk(table.store.fs, dir).data.map(f => (partition, CopyName.of(dir, f), f.length))
-  }.toSet
+  private def copiesOf(table: ParquetTable, live: Seq[(String, Path)]): Set[(String, String, Long)] =
+    live.flatMap {
+      case (partition, dir) =>
+        DirectoryListing.walk(table.store.fs, dir).data.map(f => (partition, CopyName.of(dir, f), f.length))
+    }.toSet
 
   /**
    * Refuses to go on before the user has said what files are that may be rows which the table has already.
