@@ -31,6 +31,7 @@ class HeartbeatSuite extends AnyFunSuite with ZOrderSession {
     finally {
       heart.shutdownNow()
       heart.awaitTermination(10, TimeUnit.SECONDS)
+      ()
     }
   }
 
