@@ -86,7 +86,8 @@ class StateOnDiskSuite extends AnyFunSuite with ZOrderSession with Steps {
     }
   }
 
-  test("a commit that was taken for one of a dead run before its record was written counts once, and as its own") {
+  test(
+    "a commit that was taken for one of a dead run before its record was written counts once, and as its own") {
     withTempDir { dir =>
       val state = new StateDir(fs, new HPath(dir.toUri))
       val run = StateExamples.pending.head

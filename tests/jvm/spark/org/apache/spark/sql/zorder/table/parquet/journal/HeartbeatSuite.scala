@@ -39,7 +39,8 @@ class HeartbeatSuite extends AnyFunSuite with ZOrderSession {
     withTempDir(dir => body(JournalStore(FileSystem.getLocal(new Configuration), new Path(dir.toUri), "t")))
 
   for (skewMs <- Seq(-60000L, -5000L, 0L, 5000L, 60000L))
-    test(s"an owner whose clock is $skewMs ms ahead is alive as long as it gives signs, and dead afterwards") {
+    test(
+      s"an owner whose clock is $skewMs ms ahead is alive as long as it gives signs, and dead afterwards") {
       in { store =>
         val journal = exchange(store, skewMs)
         beating(store, journal, skewMs)(assert(Heartbeat.isAlive(store, journal, leaseMs)))

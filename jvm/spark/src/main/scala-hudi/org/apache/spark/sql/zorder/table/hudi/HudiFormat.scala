@@ -171,8 +171,9 @@ private[hudi] object HudiRefusals {
       val history = resolver.getTableHistorySchemaStrFromCommitMetadata
       val earlier =
         if (history.isPresent) SerDeHelper.parseSchemas(history.get).values.asScala.toSeq else Nil
-      (earlier.flatMap(columns).toSet -- columns(current.get)).map(_._1).toSeq.sorted.headOption.foreach { column =>
-        refuse("ZORDER_TABLE_REFUSED.HUDI_CHANGED_COLUMN", "column" -> column, "table" -> name)
+      (earlier.flatMap(columns).toSet -- columns(current.get)).map(_._1).toSeq.sorted.headOption.foreach {
+        column =>
+          refuse("ZORDER_TABLE_REFUSED.HUDI_CHANGED_COLUMN", "column" -> column, "table" -> name)
       }
     }
   }

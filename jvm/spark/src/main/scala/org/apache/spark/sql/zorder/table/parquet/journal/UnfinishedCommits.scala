@@ -136,7 +136,8 @@ private[zorder] object Heartbeat {
     val beat = store.beat(journal.txn)
     val signs =
       (TextFiles.read(store.fs, beat), store.get(journal.txn).map(j => (j.owner, j.state, j.changedMs)))
-    if (looks.size > MostLooks) looks.clear() // of exchanges that are over; of another one we would only wait longer
+    // most are of exchanges that are over; for another one we would only wait longer
+    if (looks.size > MostLooks) looks.clear()
     looks.compute(
       beat,
       (_, last) => if (last != null && last.signs == signs) last else Look(signs, System.nanoTime))
