@@ -17,7 +17,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.clustering.fit.LayoutJson
-import org.apache.spark.sql.zorder.table.{CatalogImage, StateDir}
+import org.apache.spark.sql.zorder.table.{CatalogImage, CommitRequest, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.journal.JournalStore
 import sparkzorder.Steps
 import sparkzorder.mark.SameOnAllLines
@@ -83,6 +83,25 @@ class StateOnDiskSuite extends AnyFunSuite with ZOrderSession with Steps {
         for (file <- StateExamples.records.map(r => s"runs/${r.number}.json") :+ "homes.json")
           assert(text(again.resolve(s"_zorder/$file")) === text(of(s"state-dir/_zorder/$file")))
       })
+    }
+  }
+
+  test(
+    "a commit that was taken for one of a dead run before its record was written counts once, and as its own") {
+    withTempDir { dir =>
+      val state = new StateDir(fs, new HPath(dir.toUri))
+      val run = StateExamples.pending.head
+      val commits = Seq("one", "two").map(name => run.files.map(_.copy(path = s"$name.parquet")))
+        .map(files => CommitRequest(run.copy(files = files), Map.empty))
+      for ((commit, version) <- commits.zip(Seq(7L, 8L))) {
+        state.pending.begin(commit)
+        state.pending.recover(commit.record.files.map(_.path).toSet)
+        assert(state.runs().last.version.isEmpty && state.lastRun().isEmpty)
+        state.pending.committed(commit, Some(version))
+        assert(names(dir.resolve("_zorder/pending")).isEmpty)
+      }
+      assert(state.runs().map(_.version) === Seq(Some(7L), Some(8L)))
+      assert(state.lastRun().map(_.files) === commits.map(_.record.files))
     }
   }
 

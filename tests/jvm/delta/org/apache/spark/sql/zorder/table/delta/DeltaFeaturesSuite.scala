@@ -55,6 +55,23 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
+  test("a shallow clone of a table on another file system: its files are read there, and written here") {
+    withTempDir { dir =>
+      val (source, clone) = (dir.resolve("source"), dir.resolve("clone"))
+      delta(source, 4000)
+      val content = read(source).orderBy("id").collect().toSeq
+      withConf("fs.other.impl" -> classOf[OtherFileSystem].getName) {
+        spark.sql(s"CREATE TABLE delta.`$clone` SHALLOW CLONE delta.`other://$source`")
+        val named = DeltaLog.forTable(spark, clone.toString).update().allFiles.collect().map(_.path)
+        assert(named.forall(_.startsWith("other:")), named.mkString(" "))
+        done(keeps(clone)(zorder(clone, run)))
+        assert(files(clone) === 8)
+        assert(status(zorder(clone, run)) === "NOTHING_TO_DO")
+      }
+      assert(read(source).orderBy("id").collect().toSeq === content)
+    }
+  }
+
   test("column mapping: renamed and dropped columns, statistics by physical names", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")

@@ -8,7 +8,7 @@ import scala.collection.JavaConverters._
 import org.apache.hudi.exception.HoodieWriteConflictException
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{CrashPoints, GuardedFileSystem, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
@@ -100,6 +100,35 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
         rollBack(writer, begun)
         done(keeps(path)(zorder(path, run)))
       })
+    }
+  }
+
+  test("a rollback beside a write that is not finished is refused, also if the write began a moment ago") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      hudi(path, 4000, shared.toMap)
+      withConf(shared: _*) {
+        done(zorder(path, run))
+        val clustered = filesRead(path)
+        HudiClient.during(Shims.classic(spark), path.toString, shared.toMap) { writer =>
+          def refused(begun: => String)(rollback: => Any): Unit = {
+            val e = intercept[ZOrderException](rollback)
+            assert(e.condition === "ZORDER_CANNOT_ROLL_BACK.HUDI_WRITE_UNDER_WAY")
+            assert(e.getMessage.contains(s"The commit $begun of"), e.getMessage)
+            assert(filesRead(path) === clustered)
+            rollBack(writer, begun)
+          }
+          def undo() = one(s"ZORDER ROLLBACK '$path'")
+          val before = writer.startCommit()
+          refused(before)(undo())
+          var since = ""
+          refused(since)(meanwhile("hudi-undoing") { since = writer.startCommit() }(undo()))
+          assert(status(keeps(path)(undo())) === "ROLLED_BACK")
+        }
+        assert(pending(path) === 0)
+        write(numbers(4000).where("id = 17"), path, "upsert", shared: _*)
+      }
+      assert(read(path).count() === 4000 && read(path).select("id").distinct().count() === 4000)
     }
   }
 

@@ -3,15 +3,18 @@ package org.apache.spark.sql.zorder.table.hudi
 import java.nio.file.Path
 import java.util.Properties
 
+import org.apache.hudi.common.schema.{HoodieSchema, HoodieSchemaType}
 import org.apache.hudi.common.table.HoodieTableConfig
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.shims.Shims
 import sparkzorder.LongTest
 
 /** Hudi tables that are not rewritten, each with one sentence; and merge-on-read tables, which are. */
 class HudiRefusalsSuite extends AnyFunSuite with HudiFixture {
   private val run = "BY (a, b) WITH (fileCount = 4, force = true)"
+  private val schemaOnRead = "hoodie.schema.on.read.enable" -> "true"
   private val merging = "hoodie.datasource.write.table.type" -> "MERGE_ON_READ"
 
   private def says(path: Path, words: String*): Unit = {
@@ -71,6 +74,34 @@ class HudiRefusalsSuite extends AnyFunSuite with HudiFixture {
           assert(message.contains("has a bucket index"), message)
         }
       }
+    }
+  }
+
+  /** Changes the table's schema as ALTER TABLE does under Hudi's schema on read. */
+  private def evolve(path: Path)(change: HudiClient.Client => Unit): Unit =
+    HudiClient.during(Shims.classic(spark), path.toString, Map(schemaOnRead))(change)
+
+  test("columns that are named by Hudi's schema on read: not without its setting, and not after a rename") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      hudi(path, 400)
+      evolve(path)(_.updateColumnComment("a", "the first"))
+      says(path, "SET hoodie.schema.on.read.enable = true first")
+      withConf(schemaOnRead)(done(keeps(path)(zorder(path, run))))
+      for ((from, to) <- Seq("a" -> "c", "b" -> "a", "c" -> "b")) evolve(path)(_.renameColumn(from, to))
+      says(path, "SET hoodie.schema.on.read.enable = true first")
+      withConf(schemaOnRead)(says(path, "The column a of", "was renamed or dropped"))
+    }
+  }
+
+  test("a column that was dropped under Hudi's schema on read, and one that was added again", LongTest) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      hudi(path, 400)
+      evolve(path)(_.deleteColumns("s"))
+      withConf(schemaOnRead)(says(path, "The column s of"))
+      evolve(path)(_.addColumn("s", HoodieSchema.createNullable(HoodieSchemaType.STRING)))
+      withConf(schemaOnRead)(says(path, "The column s of"))
     }
   }
 

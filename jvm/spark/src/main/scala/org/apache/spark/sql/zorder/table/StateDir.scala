@@ -18,7 +18,7 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   private val homesFile = new Path(dir, "homes.json")
   private val layoutsDir = new Path(dir, "layouts")
 
-  override def runs(): Seq[RunRecord] = records(numbers())
+  override def runs(): Seq[RunRecord] = StateDir.withoutDoubles(records(numbers()))
 
   private def records(numbers: Seq[Int]): Seq[RunRecord] =
     numbers.flatMap(n => TextFiles.read(fs, new Path(runsDir, s"$n.json")).flatMap(RunRecordJson.read))
@@ -105,6 +105,20 @@ object StateDir {
       val layouts = record.layoutIds.values.flatMap(id => from.layout(id).map(id -> _)).toMap
       to.write(record.copy(number = next(there)), layouts)
     }
+  }
+
+  /**
+   * Without the records of `PendingRuns.recover` whose commits have one of their own: a statement that came between a
+   * commit and its record has taken the run for a dead one.
+   */
+  private def withoutDoubles(records: Seq[RunRecord]): Seq[RunRecord] = {
+    val (known, recovered) = records.partition(_.version.isDefined)
+    val byRun = known.groupBy(_.runId)
+    def isDouble(record: RunRecord) = byRun.getOrElse(record.runId, Nil).exists { own =>
+      own.operation == record.operation && own.files.map(_.path) == record.files.map(_.path)
+    }
+    val doubles = recovered.filter(isDouble).map(_.number).toSet
+    records.filterNot(r => doubles(r.number))
   }
 
   private def next(numbers: Seq[Int]): Int = numbers.lastOption.getOrElse(0) + 1

@@ -142,7 +142,7 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
       val root = new Path(location.getPath)
       val store = JournalStore.beside(fs, root)
       val dead = store.all().find(_.state == JournalState.Swapping).get
-      store.write(dead.copy(owner = "another", process = "", changedMs = System.currentTimeMillis - 60000))
+      store.write(dead.copy(owner = "another", process = "", changedMs = System.currentTimeMillis - 600000))
       val claim = store.heir(dead.txn, "another")
       assert(TextFiles.claim(fs, claim, ""))
       assert(refused(refreshed()).contains("is exchanging the directories"))
@@ -157,7 +157,7 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
       assert(crashAt("swapping")(r.commit()), "the point was not reached")
       val store = JournalStore.beside(fs, new Path(location.getPath))
       val dead = store.all().find(_.state == JournalState.Swapping).get
-      store.write(dead.copy(owner = "another", process = "", changedMs = System.currentTimeMillis - 60000))
+      store.write(dead.copy(owner = "another", process = "", changedMs = System.currentTimeMillis - 600000))
       val renamed = new AtomicInteger
       CrashPoint.meanwhile = {
         case "moved-new" => renamed.incrementAndGet(); Thread.sleep(50)

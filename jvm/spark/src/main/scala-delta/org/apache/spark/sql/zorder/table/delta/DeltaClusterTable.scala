@@ -43,7 +43,8 @@ private[delta] final class DeltaClusterTable(
 
   override def format: String = FormatDescriptor.Delta.id
 
-  private val fs: FileSystem = log.dataPath.getFileSystem(log.newDeltaHadoopConf())
+  private[delta] val paths = new DeltaPaths(log.dataPath, log.newDeltaHadoopConf())
+  private val fs: FileSystem = paths.own
 
   private lazy val adds: Map[String, AddFile] =
     ActiveSession.during(session)(snapshot.allFiles.collect()).map(a => fullPath(a) -> a).toMap
@@ -157,7 +158,7 @@ private[delta] final class DeltaClusterTable(
 
   /** The file's path as Spark's metadata columns write it. */
   private[delta] def fullPath(add: AddFile): String =
-    fs.makeQualified(DeltaFileOperations.absolutePath(log.dataPath.toString, add.path)).toString
+    paths.qualified(DeltaFileOperations.absolutePath(log.dataPath.toString, add.path)).toString
 
   /** Partition directories as Spark writes them, whatever the name of the file's directory is. */
   private[delta] def directory(add: AddFile): String = partitionSchema.map { field =>

@@ -39,9 +39,8 @@ private[delta] object DeltaUpkeep {
     val named =
       try within.sql(s"$statement DRY RUN").collect().map(_.getString(0))
       catch { case e: IllegalArgumentException if isTooShort(e) => refuseTooShort(table, keepMs, ownMs, e) }
-    val fs = table.root.getFileSystem(session.sessionState.newHadoopConf())
     // Delta also names directories without files
-    val bytes = lengths(fs, named.toSeq.map(new Path(_))).values.sum
+    val bytes = lengths(table.paths, named.toSeq.map(new Path(_))).values.sum
     if (!dryRun) within.sql(statement).collect()
     if (named.isEmpty) Nil else Seq(VacuumResult(table.root, named.length.toLong, bytes, 0L, "DELETED"))
   }
@@ -69,11 +68,11 @@ private[delta] object DeltaUpkeep {
       "own" -> hours(ownMs))
 
   /** The lengths of those files that exist, with one listing for each directory. */
-  def lengths(fs: FileSystem, files: Seq[Path]): Map[Path, Long] = {
-    val wanted = files.map(fs.makeQualified).toSet
-    wanted.map(_.getParent).toSeq.flatMap(TextFiles.children(fs, _))
-      .filter(s => s.isFile && wanted(fs.makeQualified(s.getPath)))
-      .map(s => fs.makeQualified(s.getPath) -> s.getLen).toMap
+  def lengths(paths: DeltaPaths, files: Seq[Path]): Map[Path, Long] = {
+    val wanted = files.map(paths.qualified).toSet
+    wanted.map(_.getParent).toSeq.flatMap(dir => TextFiles.children(paths.fileSystem(dir), dir))
+      .filter(s => s.isFile && wanted(paths.qualified(s.getPath)))
+      .map(s => paths.qualified(s.getPath) -> s.getLen).toMap
   }
 
   def remove(session: ClassicSession, table: DeltaClusterTable, fs: FileSystem): Unit = {
@@ -205,9 +204,8 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
   private def refuseGone(before: Snapshot, run: String): Unit = {
     val present = table.files().map(f => new Path(f.path)).toSet
     val needed = before.allFiles.collect().toSeq.flatMap(parts).filterNot(present)
-    val fs = table.root.getFileSystem(session.sessionState.newHadoopConf())
-    val there = DeltaUpkeep.lengths(fs, needed)
-    needed.map(fs.makeQualified).find(!there.contains(_)).foreach { gone =>
+    val there = DeltaUpkeep.lengths(table.paths, needed)
+    needed.map(table.paths.qualified).find(!there.contains(_)).foreach { gone =>
       refuse(
         "ZORDER_CANNOT_ROLL_BACK.DELTA_FILES_VACUUMED",
         "run" -> run,

@@ -49,6 +49,7 @@ final private[hudi] class HudiClusterTable(
   private lazy val slices: Map[String, FileSlice] = {
     val snapshot = ActiveSession.during(session)(HudiSnapshot.of(session, meta))
     HudiRefusals.files(name, meta, snapshot)
+    HudiRefusals.schema(session, name, meta)
     if (changes) HudiRefusals.planned(name, snapshot)
     snapshot.slices.map(s => s.getBaseFile.get.getPath -> s).toMap
   }

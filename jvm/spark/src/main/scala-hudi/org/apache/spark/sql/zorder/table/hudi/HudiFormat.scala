@@ -2,11 +2,15 @@ package org.apache.spark.sql.zorder.table.hudi
 
 import java.util.Locale
 
+import scala.collection.JavaConverters._
+
 import org.apache.hadoop.fs.Path
 import org.apache.hudi.common.model.{FileSlice, HoodieFileFormat}
-import org.apache.hudi.common.table.HoodieTableMetaClient
+import org.apache.hudi.common.table.{HoodieTableMetaClient, TableSchemaResolver}
 import org.apache.hudi.exception.HoodieException
 import org.apache.hudi.hadoop.fs.HadoopFSUtils
+import org.apache.hudi.internal.schema.InternalSchema
+import org.apache.hudi.internal.schema.utils.SerDeHelper
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.connector.catalog.{Table, V1Table, V2TableWithV1Fallback}
 import org.apache.spark.sql.zorder.errors.{NoRowsYetException, ZOrderConflictException, ZOrderException}
@@ -107,6 +111,7 @@ private[hudi] object HudiRefusals {
   private val Bucket = "(\\d{8})-.*".r
   private val MostBuckets = 100000
   private val IndexType = "hoodie.index.type"
+  private val SchemaOnRead = "hoodie.schema.on.read.enable"
 
   /** Checks the session's settings. */
   def session(session: ClassicSession, name: String): Unit =
@@ -152,6 +157,30 @@ private[hudi] object HudiRefusals {
     }
     if (bucketed(meta, snapshot.slices)) bucketIndex(name)
   }
+
+  /**
+   * Checks what the files' columns are called. Under Hudi's schema on read a file may have values under a name that
+   * has come to mean another column, or none.
+   */
+  def schema(session: ClassicSession, name: String, meta: HoodieTableMetaClient): Unit = {
+    val resolver = new TableSchemaResolver(meta)
+    val current = resolver.getTableInternalSchemaFromCommitMetadata
+    if (current.isPresent) {
+      if (!session.conf.getOption(SchemaOnRead).exists(_.trim.equalsIgnoreCase("true")))
+        refuse("ZORDER_SESSION_REFUSED.HUDI_SCHEMA_ON_READ", "table" -> name, "setting" -> SchemaOnRead)
+      val history = resolver.getTableHistorySchemaStrFromCommitMetadata
+      val earlier =
+        if (history.isPresent) SerDeHelper.parseSchemas(history.get).values.asScala.toSeq else Nil
+      (earlier.flatMap(columns).toSet -- columns(current.get)).map(_._1).toSeq.sorted.headOption.foreach {
+        column =>
+          refuse("ZORDER_TABLE_REFUSED.HUDI_CHANGED_COLUMN", "column" -> column, "table" -> name)
+      }
+    }
+  }
+
+  /** The columns, at any depth, and Hudi's ids of them. A column that is added again has a new one. */
+  private def columns(schema: InternalSchema): Set[(String, Int)] =
+    schema.getAllIds.asScala.map(id => schema.findFullName(id) -> id.intValue).toSet
 
   /** Refuses files that others are about to change. */
   def planned(name: String, snapshot: HudiSnapshot): Unit =

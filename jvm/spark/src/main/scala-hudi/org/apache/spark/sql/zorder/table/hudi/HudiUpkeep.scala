@@ -28,12 +28,46 @@ private[hudi] object HudiUpkeep {
   /** A rollback would compact the metadata table first if that is due, and then fail because it was compacted. */
   private val NoCompaction = Map("hoodie.metadata.compact.max.delta.commits" -> Int.MaxValue.toString)
 
-  /** Hudi's rollback of the run's commits, the newest first, as long as others made none since. */
+  /** Of a client whose caller holds the lock: with several writers a rollback asks for it even if told not to. */
+  private val WithinLock = Map("hoodie.write.concurrency.mode" -> "SINGLE_WRITER")
+
+  /**
+   * Hudi's rollback of the run's commits, the newest first, as long as others made none since and none is under way.
+   * Hudi's lock is held from the check to the end: a write that begins meanwhile would rest on files that go.
+   */
   def rollback(session: ClassicSession, opened: HudiClusterTable, said: String): String = {
-    import opened.name
     val fs = opened.root.getFileSystem(session.sessionState.newHadoopConf())
     val recorded = opened.state.lastRun()
     val run = recorded.lastOption.getOrElse(opened.refuseNoRun())
+    checked(fs, opened, recorded)
+    val (path, settings) = (opened.root.toString, opened.hudiProperties ++ NoCompaction)
+    HudiClient.during(session, path, settings) { holder =>
+      val undone = HudiClient.during(session, path, settings ++ WithinLock) { client =>
+        CrashPoint.hit("hudi-undoing")
+        locked(holder) {
+          opened.meta.reloadActiveTimeline()
+          val commits = checked(fs, opened, recorded).reverse
+          commits.foreach { c =>
+            undo(client, opened, c.requestedTime)
+            CrashPoint.hit("hudi-undone")
+          }
+          commits
+        }
+      }
+      // Hudi leaves the plan, which would keep updates away from the files until our next statement
+      undone.foreach(c => DeadRuns.undo(holder, c.requestedTime))
+    }
+    opened.state.writeRollback(run, said)
+    run.runId
+  }
+
+  /** The run's commits that are to be undone, oldest first, if Hudi can undo them without harm to others. */
+  private def checked(
+      fs: FileSystem,
+      opened: HudiClusterTable,
+      recorded: Seq[RunRecord]): Seq[HoodieInstant] = {
+    import opened.name
+    val run = recorded.last
     val timeline =
       opened.meta.getActiveTimeline.getCommitsTimeline.filterCompletedInstants().getInstants.asScala.toSeq
     val commits = present(recorded, timeline)
@@ -43,7 +77,10 @@ private[hudi] object HudiUpkeep {
         "run" -> run.runId,
         "table" -> name,
         "instant" -> recorded.head.version.get)
-    commits.headOption.foreach(refuseLater(opened, run, timeline.filterNot(commits.contains), _))
+    commits.headOption.foreach { first =>
+      refuseLater(opened, run, timeline.filterNot(commits.contains), first)
+      refuseUnfinished(opened, run, first)
+    }
     val before = recorded.take(commits.length).flatMap(_.rewritten).map(f => new Path(f.path))
     before.find(!fs.exists(_)).foreach { gone =>
       refuse(
@@ -52,14 +89,29 @@ private[hudi] object HudiUpkeep {
         "table" -> name,
         "file" -> gone)
     }
-    HudiClient.during(session, opened.root.toString, opened.hudiProperties ++ NoCompaction) { client =>
-      commits.reverse.foreach { c =>
-        undo(client, c.requestedTime)
-        CrashPoint.hit("hudi-undone")
-      }
+    commits
+  }
+
+  /** A write, and a clustering or a compaction that was planned since, may rest on the run's files. */
+  private def refuseUnfinished(opened: HudiClusterTable, run: RunRecord, first: HoodieInstant): Unit = {
+    val planned = opened.meta.getActiveTimeline.getWriteTimeline.filterInflightsAndRequested().getInstants
+      .asScala.filter(_.requestedTime > first.requestedTime)
+      .map(i => i.requestedTime -> i.getAction).toMap
+    (UnfinishedWrites.of(opened.meta) ++ planned).toSeq.sorted.headOption.foreach { case (at, action) =>
+      refuse(
+        "ZORDER_CANNOT_ROLL_BACK.HUDI_WRITE_UNDER_WAY",
+        "action" -> action,
+        "instant" -> at,
+        "table" -> opened.name,
+        "run" -> run.runId)
     }
-    opened.state.writeRollback(run, said)
-    run.runId
+  }
+
+  private def locked[A](client: HudiClient.Client)(body: => A): A = {
+    val transactions = client.getTransactionManager
+    transactions.beginStateChange(HudiOption.empty(), HudiOption.empty())
+    try body
+    finally transactions.endStateChange(HudiOption.empty())
   }
 
   /** Hudi rolls back the newest commit only, and what its metadata table has not merged yet. */
@@ -109,11 +161,13 @@ private[hudi] object HudiUpkeep {
       if (last.isPresent) Some(last.get.requestedTime) else None
     }
 
-  /** What Hudi's procedure rollback_to_instant calls; Hudi has nothing newer for one commit. */
+  /** What Hudi's procedure rollback_to_instant comes to, under a lock that is held already. */
   @nowarn("cat=deprecation")
-  private def undo(client: HudiClient.Client, instant: String): Unit = {
-    client.rollback(instant)
-    ()
+  private def undo(client: HudiClient.Client, opened: HudiClusterTable, instant: String): Unit = {
+    val services = client.getTableServiceClient
+    val begun = services.getPendingRollbackInfo(opened.meta, instant, true)
+    if (!services.rollback(instant, begun, true, false))
+      throw new IllegalStateException(s"Hudi did not roll back the commit $instant of ${opened.name}")
   }
 
   /** The table's files stay as they are, and so does Hudi's timeline. */

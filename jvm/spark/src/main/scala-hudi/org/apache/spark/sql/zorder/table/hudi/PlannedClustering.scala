@@ -60,14 +60,14 @@ final private[hudi] class PlannedClustering(
       throw new IllegalStateException(s"Hudi planned no clustering of ${opened.name}")
     scheduled = Some(found.get)
     val now = metaClient()
-    openWrites = writesUnderWay(now)
+    openWrites = UnfinishedWrites.of(now).keySet
     unchanged(now)
   }
 
   /** Commits the written files. */
   def execute(statuses: RDD[WriteStatus]): Unit = ActiveSession.during(session) {
     val now = metaClient()
-    openWrites.intersect(writesUnderWay(now)).headOption.foreach { write =>
+    openWrites.intersect(UnfinishedWrites.of(now).keySet).headOption.foreach { write =>
       conflict("ZORDER_CONFLICT.HUDI_WRITE_UNDER_WAY", "instant" -> write)
     }
     unchanged(now)
@@ -83,14 +83,6 @@ final private[hudi] class PlannedClustering(
   def close(): Unit = {
     StrategyInputs.forget(runId)
     client.close()
-  }
-
-  /** A write that began before the plan does not know the plan. */
-  private def writesUnderWay(meta: HoodieTableMetaClient): Set[String] = {
-    val clusterings =
-      ClusteringUtils.getPendingClusteringInstantTimes(meta).asScala.map(_.requestedTime).toSet
-    meta.getActiveTimeline.getCommitsTimeline.filterInflightsAndRequested().getInstants.asScala
-      .map(_.requestedTime).toSet -- clusterings
   }
 
   private def unchanged(meta: HoodieTableMetaClient): Unit = {
@@ -113,6 +105,18 @@ final private[hudi] class PlannedClustering(
 
   private def conflict(condition: String, parameters: (String, Any)*): Nothing =
     throw new ZOrderConflictException(condition, ("table" -> opened.name) +: parameters: _*)
+}
+
+/** Writes that Hudi's timeline has the beginning of, and not the end. It is unknown which files they change. */
+private[hudi] object UnfinishedWrites {
+
+  /** By their instants: what they do. A write that began before a plan does not know the plan. */
+  def of(meta: HoodieTableMetaClient): Map[String, String] = {
+    val clusterings =
+      ClusteringUtils.getPendingClusteringInstantTimes(meta).asScala.map(_.requestedTime).toSet
+    meta.getActiveTimeline.getCommitsTimeline.filterInflightsAndRequested().getInstants.asScala
+      .map(i => i.requestedTime -> i.getAction).toMap -- clusterings
+  }
 }
 
 /**

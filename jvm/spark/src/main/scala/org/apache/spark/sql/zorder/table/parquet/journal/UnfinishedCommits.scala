@@ -1,7 +1,9 @@
 package org.apache.spark.sql.zorder.table.parquet.journal
 
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.TimeUnit.MILLISECONDS
 
+import scala.annotation.tailrec
 import scala.util.Try
 
 import org.apache.hadoop.fs.{FileSystem, Path}
@@ -67,8 +69,15 @@ private[zorder] object UnfinishedCommits {
 private[zorder] object Heartbeat {
   private val EveryMs = 2000L
 
+  private val PollMs = 200L
+
   /** How long an exchange of another machine may be silent before it counts as dead. */
   val LeaseMs: Long = 10000L
+
+  /** Clocks of machines that work on one table are not that far apart: after such a silence nobody needs to wait. */
+  private val SkewMs = 300000L
+
+  private val MostLooks = 1000
 
   def during[A](store: JournalStore, txn: String)(body: => A): A = {
     val thread = ThreadUtils.newDaemonSingleThreadScheduledExecutor("zorder-exchange")
@@ -85,10 +94,54 @@ private[zorder] object Heartbeat {
     }
   }
 
-  /** Whether the JVM that works on the journal still does. */
-  def isAlive(store: JournalStore, journal: Journal): Boolean =
+  /**
+   * Whether the JVM that works on the journal still does. If its last sign of life is old by our clock, its own clock may
+   * be wrong: then this waits for another sign, until an exchange would have been silent for too long.
+   *
+   * @param leaseMs
+   *   how long that is
+   */
+  def isAlive(store: JournalStore, journal: Journal, leaseMs: Long = LeaseMs): Boolean =
     if (journal.owner == Journal.thisJvm) journal.active
-    else !LocalProcesses.isDead(journal.process) && silentMs(store, journal) < LeaseMs
+    else !LocalProcesses.isDead(journal.process) && {
+      val silent = silentMs(store, journal)
+      if (!beats(journal)) silent < leaseMs
+      else {
+        val now = look(store, journal)
+        silent < SkewMs && (math.abs(silent) < leaseMs || changes(store, journal, now.signs, leaseMs))
+      }
+    }
+
+  /** There is a heartbeat during the renames only. */
+  private def beats(journal: Journal): Boolean =
+    journal.state == JournalState.Swapping || journal.state == JournalState.Undoing
+
+  @tailrec
+  private def changes(store: JournalStore, journal: Journal, signs: Any, leaseMs: Long): Boolean = {
+    val now = look(store, journal)
+    if (now.signs != signs) true
+    else if (System.nanoTime - now.since > MILLISECONDS.toNanos(leaseMs)) false
+    else {
+      Thread.sleep(PollMs)
+      changes(store, journal, signs, leaseMs)
+    }
+  }
+
+  /** Signs of life of an exchange, and since when this JVM has seen no other ones, by its own clock. */
+  private case class Look(signs: Any, since: Long)
+
+  private val looks = new ConcurrentHashMap[Path, Look]
+
+  private def look(store: JournalStore, journal: Journal): Look = {
+    val beat = store.beat(journal.txn)
+    val signs =
+      (TextFiles.read(store.fs, beat), store.get(journal.txn).map(j => (j.owner, j.state, j.changedMs)))
+    // most are of exchanges that are over; for another one we would only wait longer
+    if (looks.size > MostLooks) looks.clear()
+    looks.compute(
+      beat,
+      (_, last) => if (last != null && last.signs == signs) last else Look(signs, System.nanoTime))
+  }
 
   /**
    * Makes this JVM the owner of a journal whose owner is dead, while `body` works on it. Of several sessions that try at

@@ -1,0 +1,63 @@
+package org.apache.spark.sql.zorder.table.parquet.journal
+
+import java.util.concurrent.{Executors, TimeUnit}
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.table.Operation
+import org.apache.spark.sql.zorder.table.storage.TextFiles
+
+/** Whether the owner of an exchange is alive, if it is on another machine, whose clock may be wrong. */
+class HeartbeatSuite extends AnyFunSuite with ZOrderSession {
+  private val leaseMs = 1500L
+
+  /** An exchange by a JVM whose clock is that much ahead of ours. */
+  private def exchange(store: JournalStore, skewMs: Long): Journal = store.write(
+    Journal.draft("t1", JournalKind.Path, Operation.Optimize, "t", "r1", store.parent, store.parent).copy(
+      owner = "another",
+      process = "",
+      state = JournalState.Swapping,
+      changedMs = System.currentTimeMillis + skewMs))
+
+  private def beating[A](store: JournalStore, journal: Journal, skewMs: Long)(body: => A): A = {
+    val heart = Executors.newSingleThreadScheduledExecutor()
+    def beat(): Unit =
+      TextFiles.replace(store.fs, store.beat(journal.txn), (System.currentTimeMillis + skewMs).toString)
+    heart.scheduleWithFixedDelay(() => beat(), 0, 100, TimeUnit.MILLISECONDS)
+    try body
+    finally {
+      heart.shutdownNow()
+      heart.awaitTermination(10, TimeUnit.SECONDS)
+      ()
+    }
+  }
+
+  private def in[A](body: JournalStore => A): A =
+    withTempDir(dir => body(JournalStore(FileSystem.getLocal(new Configuration), new Path(dir.toUri), "t")))
+
+  for (skewMs <- Seq(-60000L, -5000L, 0L, 5000L, 60000L))
+    test(
+      s"an owner whose clock is $skewMs ms ahead is alive as long as it gives signs, and dead afterwards") {
+      in { store =>
+        val journal = exchange(store, skewMs)
+        beating(store, journal, skewMs)(assert(Heartbeat.isAlive(store, journal, leaseMs)))
+        Thread.sleep(leaseMs)
+        assert(!Heartbeat.isAlive(store, journal, leaseMs))
+      }
+    }
+
+  test("nobody waits for an owner that was silent for long, nor for one that exchanges nothing") {
+    in { store =>
+      val journal = exchange(store, 0)
+      val begun = System.nanoTime
+      for (dead <- Seq(
+          journal.copy(changedMs = journal.changedMs - 600000),
+          journal.copy(changedMs = journal.changedMs - 60000, state = JournalState.Prepared)))
+        assert(!Heartbeat.isAlive(store, dead, 60000))
+      assert(System.nanoTime - begun < TimeUnit.SECONDS.toNanos(30))
+    }
+  }
+}
