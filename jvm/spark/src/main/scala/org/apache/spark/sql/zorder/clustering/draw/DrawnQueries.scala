@@ -283,13 +283,13 @@ private[clustering] object DrawnCondition {
 }
 
 /** A resolved column or expression over a table's columns. Two with equal `column`s are the same. */
-final private[clustering] case class ResolvedColumn(column: FilterColumn, expression: Expression) {
+final private[zorder] case class ResolvedColumn(column: FilterColumn, expression: Expression) {
 
   /** The condition on this column that follows from values of another one, if it is computed from that one alone. */
   def from(other: ResolvedColumn, points: Seq[NormalizedValue]): Option[Condition] =
     for {
       path <- ColumnPath.of(other.expression)
-      if columns == Seq(path)
+      if paths == Seq(path)
       values <- Try(points.map(value(path, other, _))).toOption
       normalizedType <- Normalization.of(column.dataType)
     } yield Condition.in(values.filter(_ != null).map(normalizedType.normalize)).copy(orNull =
@@ -300,10 +300,11 @@ final private[clustering] case class ResolvedColumn(column: FilterColumn, expres
     expression.transformDown { case e if ColumnPath.of(e).contains(path) => literal }.eval()
   }
 
-  private lazy val columns: Seq[Seq[String]] = ColumnPath.within(expression)
+  /** The columns and fields that it is computed from. */
+  lazy val paths: Seq[Seq[String]] = ColumnPath.within(expression)
 }
 
-private[clustering] object ResolvedColumn {
+private[zorder] object ResolvedColumn {
 
   /** None if the text cannot be resolved against this schema. */
   def of(session: ClassicSession, schema: StructType, sql: String): Option[ResolvedColumn] = Try {

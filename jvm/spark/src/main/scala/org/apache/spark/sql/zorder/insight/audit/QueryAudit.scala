@@ -4,16 +4,11 @@ import scala.util.Try
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.expr.Normalization
+import org.apache.spark.sql.zorder.expr.normalized.NormalizedBytesType
 import org.apache.spark.sql.zorder.stats.measure.Rounded
 import org.apache.spark.sql.zorder.insight.audit.read.{AuditedColumns, FileReading}
-import org.apache.spark.sql.zorder.clustering.fit.{
-  BytesSample,
-  LongSample,
-  QueryBound,
-  ReadShares,
-  Sample,
-  SampleColumn
-}
+import org.apache.spark.sql.zorder.clustering.fit.{BytesSample, LongSample, Sample, SampleColumn}
 import org.apache.spark.sql.zorder.clustering.inspect.Probes
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.ColumnResolver
@@ -23,7 +18,6 @@ import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.clustering.draw.DrawnQueries
 import org.apache.spark.sql.zorder.querylog.{LoggedQuery, QueryLog}
 import sparkzorder.curve.{Block, NormalizedBytes, Evenly, NormalizedLong, NormalizedValue}
-import sparkzorder.curve.cost.QueryCost
 
 /** What the queries of a log read of a table as it is, from metadata alone. */
 private[audit] object QueryAudit {
@@ -39,20 +33,18 @@ private[audit] object QueryAudit {
    */
   def rows(session: ClassicSession, table: ClusterTable, log: QueryLog): Seq[QueryRow] = {
     val columns = asked(session, table, log)
+    val partitions = new PartitionConditions(session, table, log)
     val files = FileReading.filesOnly(session, table, columns)
-    val blocks = files.map(_.whole)
-    val sample = ZoneSample.of(blocks, columns.stats.length)
+    val blocks = files.map(f => partitions.addedTo(f.whole, f.file.partition))
+    val names = columns.names ++ partitions.names
+    val types = columns.stats.map(_.dataType)
+    val sample = ZoneSample.of(blocks, types ++ partitions.types)
     val shapes =
-      if (columns.stats.isEmpty || blocks.isEmpty) Nil
-      else DrawnQueries.of(session, table.schema, log, columns.names, sample).shapes
-    val bound = new QueryBound(sample)
-    val n = blocks.length.toDouble
+      if (blocks.isEmpty) Nil else DrawnQueries.of(session, table.schema, log, names, sample).shapes
+    val reads = new PartitionedReads(files.map(_.file.partition).zip(blocks), types)
     val each = shapes.map { g =>
-      val share = QueryCost.mean(blocks, g.queries)
-      // queries without a condition on these columns read everything, whatever the layout
-      val least =
-        if (g.queries.forall(_.columns.isEmpty)) 1.0 else bound.of(g.queries, ReadShares(n, n, n)).files
-      QueryRow(g.text, g.weight, share, math.min(least, 1.0))
+      val (share, bound) = reads.shareAndBound(g.queries)
+      QueryRow(g.text, g.weight, share, bound)
     }
     each.sortBy(q => (-q.excess, -q.weight, q.query))
   }
@@ -119,7 +111,7 @@ private[zorder] object QueryRow {
  * @param shares
  *   columns with bounds, each with its part of the log's weight, the heaviest first
  * @param beside
- *   the part of the weight of queries that filter none of the audited columns
+ *   the part of the weight of queries that filter none of the audited columns, but other columns than partitions have
  */
 final private[audit] case class LoggedColumnShares(shares: Seq[(String, Double)], beside: Double) {
 
@@ -139,12 +131,14 @@ private[audit] object LoggedColumnShares {
       columns: AuditedColumns,
       log: QueryLog): LoggedColumnShares = {
     val all = log.queries.map(_.weight).sum
+    val partitions = new PartitionConditions(session, table, log)
     val texts = log.queries.flatMap(_.boxes).flatten.map(_.column).distinct
     val paths = texts.flatMap(t => resolved(session, table, t).map(t -> _)).toMap
     def asks(q: LoggedQuery): Set[Seq[String]] =
       q.boxes.flatten.flatMap(c => paths.get(c.column).map(_._2)).toSet
     val audited = columns.columns.flatMap(_.path).toSet
-    val beside = log.queries.filter(q => (asks(q) & audited).isEmpty).map(_.weight).sum
+    val beside =
+      log.queries.filter(q => (asks(q) & audited).isEmpty && !partitions.only(q)).map(_.weight).sum
     val each = paths.values.toSeq.distinct.filter { case (_, path) =>
       ParquetZones.bounds(StatColumn.in(table.schema, path).dataType)
     }.map { case (sql, path) => sql -> log.queries.filter(asks(_)(path)).map(_.weight).sum / all }
@@ -163,14 +157,15 @@ private[audit] object LoggedColumnShares {
 }
 
 /** Rows as files of these bounds might hold them, where no data is read: some of each of at most 2,500 files. */
-private object ZoneSample {
+private[audit] object ZoneSample {
   private val MostFiles = 2500
   private val RowsOfAFile = 4
 
-  /** @param columns number of zones of each block */
-  def of(files: IndexedSeq[Block], columns: Int): Sample = {
+  /** @param types those of the first columns, which are taken; without any, the sample has no rows */
+  def of(files: IndexedSeq[Block], types: IndexedSeq[DataType]): Sample = {
     val some = Evenly.some(files, MostFiles)
-    Sample((0 until columns).map(c => column(some.flatMap(values(_, c)))))
+    if (types.isEmpty) Sample(IndexedSeq(column(LongType, IndexedSeq.empty)))
+    else Sample(types.indices.map(c => column(types(c), some.flatMap(values(_, c)))))
   }
 
   /** Each column begins at another of its values, or rows would lie on the diagonals of the boxes. */
@@ -180,10 +175,10 @@ private object ZoneSample {
       if (found.isEmpty) None else Some(found((i * (2 * c + 1) + c) % found.length)))
   }
 
-  private def column(normalized: IndexedSeq[Option[NormalizedValue]]): SampleColumn = {
+  private def column(dataType: DataType, normalized: IndexedSeq[Option[NormalizedValue]]): SampleColumn = {
     val isNull = normalized.map(_.isEmpty).toArray
-    normalized.flatten.headOption match {
-      case Some(_: NormalizedBytes) =>
+    Normalization.of(dataType) match {
+      case Some(_: NormalizedBytesType) =>
         BytesSample(
           normalized.map { case Some(NormalizedBytes(b)) => b; case _ => Array.emptyByteArray }.toArray,
           isNull)

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.insight.audit.read
 
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.types.{DoubleType, FloatType}
 import org.apache.spark.sql.zorder.stats.measure.Spacing
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
@@ -11,7 +12,7 @@ import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIn
 import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
-import sparkzorder.curve.{Block, NormalizedBytes, Evenly, NormalizedValue, Zone}
+import sparkzorder.curve.{Block, NormalizedBytes, Evenly, NormalizedLong, NormalizedValue, OrderedBits, Zone}
 
 /**
  * The files of a table with what is known of them: from the statistics index where it has an entry of the very file, and
@@ -77,7 +78,10 @@ private[audit] object FileReading {
     case _ => None
   }
 
-  /** The files that the index knows, if it has every column, by their paths. */
+  /**
+   * The files that the index knows, if it has every column, by their paths. Where a NaN may hide, the index has it for an
+   * upper bound, and an audit takes the bounds of the footer.
+   */
   private[read] def entries(
       index: StatisticsIndex,
       table: ClusterTable,
@@ -90,10 +94,11 @@ private[audit] object FileReading {
     else {
       val keys = new FileKeys(table.root)
       files.iterator.flatMap { f =>
-        index.files.find(keys.of(new Path(f.path)), f.length, f.modified).toOption.map { number =>
-          val nullFree = ranges.indices.filter(ranges(_).nulls(number) == 0L).toSet
-          f.path -> Block(index.files.rows(number), ranges.map(zone(_, number)), nullFree)
-        }
+        index.files.find(keys.of(new Path(f.path)), f.length, f.modified).toOption
+          .filterNot(number => ranges.exists(endsInNaN(_, number))).map { number =>
+            val nullFree = ranges.indices.filter(ranges(_).nulls(number) == 0L).toSet
+            f.path -> Block(index.files.rows(number), ranges.map(zone(_, number)), nullFree)
+          }
       }.toMap
     }
   }
@@ -104,6 +109,19 @@ private[audit] object FileReading {
       Zone.Between(ranges.bounds.min(at), ranges.bounds.max(at))
     case ColumnRanges.OnlyNulls => Zone.OnlyNulls
     case _ => Zone.Unknown
+  }
+
+  private def endsInNaN(ranges: ColumnRanges, file: Int): Boolean = {
+    val nan = ranges.dataType match {
+      case DoubleType => Some(OrderedBits.ofDouble(Double.NaN))
+      case FloatType => Some(OrderedBits.ofFloat(Float.NaN))
+      case _ => None
+    }
+    nan.exists(n =>
+      zone(ranges, file) match {
+        case Zone.Between(_, NormalizedLong(max)) => max == n
+        case _ => false
+      })
   }
 
   private def notes(files: Int, known: Int, sampled: Int, encrypted: Int): Seq[String] = {
