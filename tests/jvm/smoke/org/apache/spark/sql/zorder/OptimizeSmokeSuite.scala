@@ -54,4 +54,25 @@ class OptimizeSmokeSuite extends AnyFunSuite with ZOrderSession with StatementRo
       step("the history")(assert(spark.sql(s"SELECT * FROM zorder_history('$path')").count() == 1))
     }
   }
+
+  test("variants stay, however each file shreds them (Spark 4)") {
+    assume(spark.version.head >= '4', "Spark 3.5 has no VARIANT")
+    withTempDir { dir =>
+      val path = dir.resolve("t").toString
+      def append(shredded: Boolean, shape: String): Unit =
+        withConf("spark.sql.variant.writeShredding.enabled" -> shredded.toString)(
+          rows.drop("m").selectExpr("*", s"parse_json($shape) v")
+            .selectExpr("*", "named_struct('w', if(id % 5 = 0, null, v)) sv", "array(v) av")
+            .repartition(2).write.mode("append").parquet(path))
+      append(shredded = false, "concat('{\"x\": ', id, '}')")
+      append(shredded = true, "concat('{\"x\": ', id, '}')")
+      append(shredded = true, "if(id % 3 = 0, null, concat('[', id, ', \"s\"]'))")
+      def content: Seq[String] = spark.read.parquet(path)
+        .selectExpr(
+          "struct(id, a, b, to_json(v), to_json(sv), to_json(av)) r").collect().map(_.toString).sorted.toSeq
+      val before = content
+      val row = one(s"ZORDER TABLE '$path' BY (a, b) WITH (fileCount = 8, verify = checksum)")
+      assert(status(row) == "DONE" && content == before, reason(row))
+    }
+  }
 }

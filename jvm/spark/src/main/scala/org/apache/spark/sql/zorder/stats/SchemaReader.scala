@@ -17,11 +17,15 @@ private[stats] object SchemaReader {
   /** Metadata key under which Spark's Parquet writer looks for a field's id. */
   val FieldIdKey = "parquet.field.id"
 
+  /** The field that every variant has. What its values are, is in fields that shredding chooses file by file. */
+  private val VariantMetadata = "metadata"
+
   def read(message: MessageType, keyValues: Map[String, String]): FileSchema = {
-    val nodes = columns(message).flatMap(f => walk(f, Seq(f.getName), Seq(f.getName), legacy = false))
-    val ids = nodes.flatMap(n => Option(n.tpe.getId).map(id => n.column -> id.intValue)).toMap
     val converter = new ParquetToSparkSchemaConverter(conversionConf)
     val written = rowMetadata(keyValues)
+    val noted = written.fold(Set.empty[Seq[String]])(variants(_))
+    val nodes = walk(message, noted)
+    val ids = nodes.flatMap(n => Option(n.tpe.getId).map(id => n.column -> id.intValue)).toMap
     val converted = columns(message).map { f =>
       f.getName -> Try(converter.convert(new MessageType("spark_schema", f)).head)
     }
@@ -32,7 +36,7 @@ private[stats] object SchemaReader {
     val fieldColumns = nodes.filter(_.isField).map(_.column).toSet
     val lost = ids.keys.filterNot(fieldColumns).map(_.mkString(".")).toSeq.sorted
     FileSchema(
-      leaves(message),
+      leaves(message, noted),
       DataTypes.createStructType(fields.toArray).asNullable,
       converted.collect { case (name, Failure(e)) => unreadable(message, name, e) },
       lost)
@@ -41,17 +45,21 @@ private[stats] object SchemaReader {
   private def unreadable(message: MessageType, column: String, e: Throwable): UnreadableColumn = {
     val why = Option(e.getMessage).getOrElse(e.toString).takeWhile(_ != '\n')
       .replaceFirst("^\\[[A-Z_.]+\\] ", "").replaceFirst(" SQLSTATE: \\w+$", "").stripSuffix(".")
-    val logical = leaves(message).filter(_.path.head == column).map(_.logical).find(l =>
+    val logical = leaves(message, Set.empty).filter(_.path.head == column).map(_.logical).find(l =>
       why.contains(l.takeWhile(_ != '(')))
     UnreadableColumn(column, why, UnreadableColumnHints.otherType(logical.getOrElse("")))
   }
 
   private def columns(message: MessageType): Seq[Type] = message.getFields.asScala.toSeq
 
-  /** The leaf columns in the file's order. */
-  def leaves(message: MessageType): IndexedSeq[LeafColumn] =
-    columns(message).toIndexedSeq
-      .flatMap(f => walk(f, Seq(f.getName), Seq(f.getName), legacy = false))
+  /**
+   * The leaf columns in the file's order; of a variant the one that each value has, however it is shredded.
+   *
+   * @param variants
+   *   columns that are variants, though their groups may not say so: Spark 4.0 writes these without an annotation
+   */
+  def leaves(message: MessageType, variants: Set[Seq[String]]): IndexedSeq[LeafColumn] =
+    walk(message, variants).toIndexedSeq
       .filter(_.tpe.isPrimitive)
       .map { n =>
         val p = n.tpe.asPrimitiveType
@@ -85,28 +93,34 @@ private[stats] object SchemaReader {
       legacy: Boolean,
       isField: Boolean)
 
+  private def walk(message: MessageType, variants: Set[Seq[String]]): Seq[Node] =
+    columns(message).flatMap(f => walk(f, variants, Seq(f.getName), Seq(f.getName), legacy = false))
+
   private def walk(
       tpe: Type,
+      variants: Set[Seq[String]],
       raw: Seq[String],
       column: Seq[String],
       legacy: Boolean,
       isField: Boolean = true,
       isElement: Boolean = false): Seq[Node] = {
     val bareRepeated = tpe.isRepetition(Type.Repetition.REPEATED) && !isElement
-    if (bareRepeated) walk(tpe, raw, column :+ "element", legacy = true, isField = false, isElement = true)
+    if (bareRepeated)
+      walk(tpe, variants, raw, column :+ "element", legacy = true, isField = false, isElement = true)
     else {
       val node = Node(raw, column, tpe, legacy, isField)
-      if (tpe.isPrimitive) Seq(node) else node +: children(tpe.asGroupType, raw, column, legacy)
+      if (tpe.isPrimitive) Seq(node) else node +: children(tpe.asGroupType, variants, raw, column, legacy)
     }
   }
 
   private def children(
       group: GroupType,
+      variants: Set[Seq[String]],
       raw: Seq[String],
       column: Seq[String],
       legacy: Boolean): Seq[Node] = {
     def inner(t: Type, via: Seq[String], name: String, legacyHere: Boolean): Seq[Node] =
-      walk(t, raw ++ via, column :+ name, legacy || legacyHere, isField = false, isElement = true)
+      walk(t, variants, raw ++ via, column :+ name, legacy || legacyHere, isField = false, isElement = true)
     val only = if (group.getFieldCount == 1) Some(group.getType(0)) else None
     (group.getLogicalTypeAnnotation, only) match {
       case (_: ListLogicalTypeAnnotation, Some(list)) if list.isRepetition(Type.Repetition.REPEATED) =>
@@ -121,9 +135,19 @@ private[stats] object SchemaReader {
         val value = entries.asGroupType.getType(1)
         inner(key, Seq(entries.getName, key.getName), "key", legacyHere = false) ++
           inner(value, Seq(entries.getName, value.getName), "value", legacyHere = false)
-      case _ =>
-        group.getFields.asScala.toSeq.flatMap(f => walk(f, raw :+ f.getName, column :+ f.getName, legacy))
+      case (annotation, _) =>
+        val isVariant = variants(column) || Option(annotation).exists(_.toString.startsWith("VARIANT"))
+        group.getFields.asScala.toSeq.filter(f => !isVariant || f.getName == VariantMetadata)
+          .flatMap(f => walk(f, variants, raw :+ f.getName, column :+ f.getName, legacy))
     }
+  }
+
+  /** The columns of a schema that are variants, at any depth. */
+  def variants(dataType: DataType, above: Seq[String] = Nil): Set[Seq[String]] = dataType match {
+    case s: StructType => s.fields.toSet.flatMap((f: StructField) => variants(f.dataType, above :+ f.name))
+    case a: ArrayType => variants(a.elementType, above :+ "element")
+    case m: MapType => variants(m.keyType, above :+ "key") ++ variants(m.valueType, above :+ "value")
+    case other => if (other.typeName == "variant") Set(above) else Set.empty
   }
 
   /** The rules of the Parquet format for lists that old writers wrote in two levels. */

@@ -51,7 +51,8 @@ private[stats] object SparkWriterSchema {
     conf.setConfString(SQLConf.PARQUET_FIELD_ID_WRITE_ENABLED.key, "true")
     val converter = new SparkToParquetSchemaConverter(conf)
     val fields = schema.fields.toSeq.map { f =>
-      f -> Try(SchemaReader.leaves(converter.convert(StructType(Seq(f)))))
+      val alone = StructType(Seq(f))
+      f -> Try(SchemaReader.leaves(converter.convert(alone), SchemaReader.variants(alone)))
     }
     val leaves = fields.collect { case (_, Success(found)) => found }.flatten
     val refusals = fields.collect { case (f, Failure(_)) =>
