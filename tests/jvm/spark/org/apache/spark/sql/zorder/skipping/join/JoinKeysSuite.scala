@@ -152,6 +152,22 @@ class JoinKeysSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
+  test(
+    "a dimension with one key in all of its many rows is read once, not once for each row",
+    SameOnAllLines) {
+    withTempDir { dir =>
+      tables(dir)
+      val many = dir.resolve("many").toString
+      spark.range(60000).selectExpr(
+        "'k000317' AS s",
+        "cast(id % 5 as int) AS g").coalesce(1).write.parquet(many)
+      spark.read.parquet(many).createOrReplaceTempView("many")
+      quick(check(Seq(
+        "SELECT count(*) FROM t JOIN many m ON t.s = m.s JOIN groups ON m.g = groups.g WHERE name = 'three'" ->
+          (1 + two))))
+    }
+  }
+
   test("the keys go to each part of a union", SameOnAllLines) {
     withTempDir { dir =>
       tables(dir)

@@ -13,6 +13,11 @@ final class RelationKeys {
     return relation instanceof HashedRelation ? ((HashedRelation) relation).keys() : null;
   }
 
+  /** Whether each key has one row. */
+  static boolean areUnique(Object relation) {
+    return ((HashedRelation) relation).keyIsUnique();
+  }
+
   /** The relation with buffers of its own: to look up a row fills one. */
   static Object copy(Object relation) {
     return ((HashedRelation) relation).asReadOnlyCopy();

@@ -9,7 +9,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.SPARK_VERSION_SHORT
 import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, Literal, RuntimeReplaceable}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{AtomicType, DataType, NullType, StringType, TimestampType}
+import org.apache.spark.sql.types.{AtomicType, DataType, NullType, StringType, StructType, TimestampType}
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -146,9 +146,13 @@ object IndexableFunctions {
   private def isListed(e: Expression): Boolean = {
     val name = e.getClass.getName.stripPrefix(Package)
     Names(name) && isPlain(e.dataType) &&
-    e.children.forall(c => isPlain(c.dataType) || (OfAnyColumn(name) && ColumnPath.of(c).isDefined)) &&
+    e.children.forall(c => isPlain(c.dataType) || (OfAnyColumn(name) && isWholeColumn(c))) &&
     !isOfToday(e)
   }
+
+  /** Whether a struct is NULL depends on which of its fields a query reads, where a file has none of these. */
+  private def isWholeColumn(e: Expression): Boolean =
+    ColumnPath.of(e).isDefined && !e.dataType.isInstanceOf[StructType]
 
   /** A text that is a time of day alone becomes that time of the day on which it is read. */
   private def isOfToday(e: Expression): Boolean = e match {

@@ -99,12 +99,20 @@ final private[join] class BroadcastKeys private (
     found.map(_.map(BroadcastKeys.copied).filter(_ != null))
   }
 
-  private def rows: Option[Iterator[InternalRow]] =
-    if (RelationKeys.of(relation).take(BroadcastKeys.MostRows + 1).size > BroadcastKeys.MostRows) None
-    else {
+  private def rows: Option[Iterator[InternalRow]] = {
+    def all: Iterator[InternalRow] = {
       val copy = RelationKeys.copy(relation)
-      Some(RelationKeys.of(relation).flatMap(key =>
-        Option(RelationKeys.rows(copy, key)).getOrElse(Iterator.empty)))
+      distinctKeys.flatMap(key => Option(RelationKeys.rows(copy, key)).getOrElse(Iterator.empty))
+    }
+    if (all.take(BroadcastKeys.MostRows + 1).size > BroadcastKeys.MostRows) None else Some(all)
+  }
+
+  /** A relation may give a key once for each of its rows. */
+  private def distinctKeys: Iterator[InternalRow] =
+    if (RelationKeys.areUnique(relation)) RelationKeys.of(relation)
+    else {
+      val seen = mutable.HashSet.empty[InternalRow]
+      RelationKeys.of(relation).filter(key => !seen(key) && seen.add(key.copy()))
     }
 }
 
