@@ -128,6 +128,11 @@ def unstarted(monkeypatch):
         (["optimize", "t", "--option", "x=8"], 2, "There is no option x. The options are targetFileSize"),
         (["maintain", "--tables", "x", "--option", "nope=1"], 2, "There is no option nope."),
         (["optimize", "t", "--curve", "hilbrt"], 2, "There is no curve hilbrt. Did you mean hilbert?"),
+        (["optimize", "t", "--by", "a", "--into", ""], 2, "--into is empty: leave it out"),
+        (["optimize", "t", "--by", "a", "--where", " "], 2, "--where is empty"),
+        (["optimize", "t", "--by", ","], 2, "--by is empty"),
+        (["index", "t", "--bloom", ""], 2, "--bloom is empty"),
+        (["maintain", "--tables", "x", "--max-duration", ""], 2, "--max-duration is empty"),
         (["vacuum", "t", "--retain-hours", "-1"], 2, "--retain-hours takes a number of hours, 0 or more."),
         (
             ["maintain", "--tables", "/no/such/file"],

@@ -206,6 +206,16 @@ def test_rows_of_a_partitioned_table_are_refused_before_anything_is_written(spar
         spark.sql("DROP TABLE parts")
 
 
+def test_append_refuses_a_column_that_the_table_does_not_have(spark):
+    spark.sql("CREATE TABLE narrow (a INT) USING parquet")
+    try:
+        with pytest.raises(ValueError, match="narrow has no column b: add it to the table"):
+            ZOrderTable.forName(spark, "narrow").append(spark.sql("SELECT 1 AS A, 2 AS b"))
+        assert spark.table("narrow").count() == 0
+    finally:
+        spark.sql("DROP TABLE narrow")
+
+
 @pytest.mark.long
 def test_after_a_rollback_rows_are_arranged_by_the_run_that_stands(spark, table):
     named = ZOrderTable.forPath(spark, table)

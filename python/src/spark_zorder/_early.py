@@ -29,11 +29,17 @@ _CLUSTERS = (
     "HADOOP_CONF_DIR",
     "YARN_CONF_DIR",
 )
+# an empty variable of a script must not make a statement another one
+_NEVER_EMPTY = ("by", "where", "into", "bloom", "values", "max_duration")
 _ELSEWHERE = re.compile(r"spark\.(hadoop\.|master$|remote$|.*extraClassPath$)")
 
 
 def check(arguments: argparse.Namespace) -> None:
     """Raises an error with one sentence if the command cannot succeed, whatever the session is."""
+    for name in _NEVER_EMPTY:
+        given = getattr(arguments, name, None)
+        if given is not None and not given.strip(" ,"):
+            raise UsageError(f"--{name.replace('_', '-')} is empty: leave it out, or give it a value.")
     for name, _ in getattr(arguments, "option", ()):
         _option(name)
     curve = getattr(arguments, "curve", None)

@@ -279,9 +279,9 @@ class ZOrderTable:
         """Appends rows in layout order, so that each new file spans a narrow part of the layout.
 
         Columns are matched by name. A table by name is written through its catalog, a table by path in its
-        own format; another ``format`` raises ValueError. So do partitioned tables, as for ``arrange``, and
-        Hudi by path. The next clustering run moves the rows into their cells, or leaves them in files of
-        their own. A statistics index is refreshed.
+        own format; another ``format`` raises ValueError. So do partitioned tables, as for ``arrange``,
+        columns that a table by name does not have, and Hudi by path. The next clustering run moves the rows
+        into their cells, or leaves them in files of their own. A statistics index is refreshed.
         """
         kind = self._kind(format if self._target.is_path else None)
         if self._target.is_path and kind["format"] == "hudi":
@@ -289,13 +289,25 @@ class ZOrderTable:
                 f"{self._target.text} is a Hudi table, whose writer needs its own options: "
                 "write the rows with Spark, and the next run puts them in order."
             )
+        columns = [] if self._target.is_path else self._spark.table(self._target.sql).columns
+        if columns:
+            self._has_all(columns, df.columns)
         placed = self._in_order(df, kind)
         if self._target.is_path:
             placed.write.mode("append").format(kind["format"]).save(self._target.text)
         else:
-            columns = self._spark.table(self._target.sql).columns
             placed.select(*[_sql.quoted(c) for c in columns]).write.insertInto(self._target.sql)
         _session.run(self._spark, _sql.refresh_index_if_exists(self._target)).collect()
+
+    def _has_all(self, columns: list[str], given: list[str]) -> None:
+        exact = self._spark.conf.get("spark.sql.caseSensitive", "false") == "true"
+        known = {c if exact else c.lower() for c in columns}
+        unknown = [c for c in given if (c if exact else c.lower()) not in known]
+        if unknown:
+            raise ValueError(
+                f"{self._target.text} has no column {', '.join(unknown)}: add it to the table, "
+                "or leave it out of the rows."
+            )
 
     def _run(self, statement: str) -> DataFrame:
         return shown(_session.run(self._spark, statement))
