@@ -111,7 +111,7 @@ class Outcomes:
         steps = (row.get("metrics") or {}).get("stepMs") or {}
         self.rebasing += steps.get("rebase", 0)
         self.inside += sum(steps.values())
-        return "re-based" if "Others removed" in str(row.get("reason")) else "DONE"
+        return "re-based" if "Others removed or rewrote" in str(row.get("reason")) else "DONE"
 
 
 def race(

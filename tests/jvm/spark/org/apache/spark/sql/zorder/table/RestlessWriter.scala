@@ -60,7 +60,7 @@ private[zorder] class RestlessWriter(user: SparkSession, table: String, seed: Lo
       try {
         (1 to 10).map { _ =>
           Thread.sleep(1500)
-          try if (run.contains("Others removed")) "REBASED" else "DONE"
+          try if (run.contains("Others removed or rewrote")) "REBASED" else "DONE"
           catch { case _: ZOrderConflictException => "CONFLICT" }
         }
       } finally stop()

@@ -73,7 +73,7 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
       val path = dir.resolve("t")
       delta(path, 4000, Map("enableDeletionVectors" -> "true"))
       val row = rebased(path, "BY (a, b) WITH (fileCount = 8, verify = 'checksum')", statement)
-      assert(reason(row).contains(s"Others removed $removed rows during the run"), reason(row))
+      assert(reason(row).contains(s"Others removed or rewrote $removed rows during the run"), reason(row))
       assert(metric[Long](row, "rows") === 4000 - removed)
       if (name != "DELETE") done(keeps(path)(zorder(path, "FULL " + run)))
     }
@@ -86,7 +86,7 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
       val path = dir.resolve("t")
       delta(path, 4000, Map("enableDeletionVectors" -> "false"))
       val row = rebased(path, run, "DELETE FROM <t> WHERE id = 17")
-      assert(reason(row).contains("Others removed"), reason(row))
+      assert(reason(row).contains("Others removed or rewrote"), reason(row))
       assert(metric[Long](row, "rows") < 3500 && metric[Long](row, "rows") > 3000)
       assert(metric[Long](row, "numFilesRemoved") === 5 && files(path) === 9)
     }
@@ -161,7 +161,7 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
         after = rows(path)
       })(zorder(path, "BY (a, b) WITH (fileCount = 4)")))
       assert(after.length === 1499 && rows(path) === after)
-      assert(reason(row).contains("Others removed 1 row during the run"), reason(row))
+      assert(reason(row).contains("Others removed or rewrote 1 row during the run"), reason(row))
     }
   }
 
@@ -207,7 +207,7 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
           .partitionBy("p").save(path.toString)
       }
       val row = rebased(path, "BY (a, b) WITH (fileCount = 4)", "DELETE FROM <t> WHERE p = 2 AND id < 50")
-      assert(reason(row).contains("Others removed 16 rows"), reason(row))
+      assert(reason(row).contains("Others removed or rewrote 16 rows"), reason(row))
     }
   }
 
@@ -236,7 +236,7 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
         "delta-commit",
         n => spark.sql(s"DELETE FROM delta.`$path` WHERE id % 2000 = $n"))
       val row = times.of(done(zorder(path, "FULL BY (a, b) WITH (fileCount = 8)")))
-      assert(reason(row).contains("Others removed 50 rows"), reason(row))
+      assert(reason(row).contains("Others removed or rewrote 50 rows"), reason(row))
       times.rounds.foreach(info(_))
     }
   }

@@ -91,7 +91,7 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
     val t = filled(s"${name}_$version", version)
     val row = rebased(t, if (version == 3) lineage else "*", statement)
     val text = row.getAs[String]("reason")
-    assert(text.contains(s"Others removed $removed rows during the run"), text)
+    assert(text.contains(s"Others removed or rewrote $removed rows during the run"), text)
     // position deletes do not tell how many rows are left
     if (version == 3) {
       assert(row.getAs[Row]("metrics").getAs[Long]("rows") == 4000 - removed)
@@ -107,7 +107,9 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
     SameOnAllLines) {
     val t = filled("copied", 2, "copy-on-write")
     val row = rebased(t, "*", "DELETE FROM <t> WHERE id = 17")
-    assert(row.getAs[String]("reason").contains("Others removed 1,000 rows"), row.getAs[String]("reason"))
+    assert(
+      row.getAs[String]("reason").contains("Others removed or rewrote 1,000 rows"),
+      row.getAs[String]("reason"))
     assert(tasks(t).length == 5 && spark.table(t).count() == 3999)
   }
 
@@ -151,7 +153,9 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
   test("many rows: files are written again, and have no vectors", SameOnAllLines) {
     val t = filled("many", 3)
     val row = rebased(t, lineage, delete, "DELETE FROM <t> WHERE id % 10 = 1")
-    assert(row.getAs[String]("reason").contains("Others removed 403 rows"), row.getAs[String]("reason"))
+    assert(
+      row.getAs[String]("reason").contains("Others removed or rewrote 403 rows"),
+      row.getAs[String]("reason"))
     assert(vectorsOf(t).isEmpty && spark.table(t).count() == 3597)
   }
 
@@ -165,7 +169,8 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
         after = content(t, lineage)
       })
     val row = cluster(t, "a, b")
-    assert(status(row) == "DONE" && row.getAs[String]("reason").contains("Others removed 1,002 rows"))
+    assert(
+      status(row) == "DONE" && row.getAs[String]("reason").contains("Others removed or rewrote 1,002 rows"))
     assert(content(t, lineage) == after && after.length == 2998)
     noneLeft(t)
   }
@@ -208,7 +213,7 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
           "table => 'db.turned', options => map('rewrite-all', 'true'))")
     }
     val row = cluster(t, "a, b")
-    assert(status(row) == "DONE" && !row.getAs[String]("reason").contains("Others removed"))
+    assert(status(row) == "DONE" && !row.getAs[String]("reason").contains("Others removed or rewrote"))
     assert(places.contains("rebase-found") && !places.contains("rebase-written"), places)
     assert(content(t) == before && before.length == 3920)
   }
@@ -239,7 +244,8 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
       after = content(t)
     })
     val row = cluster(t, "a, b")
-    assert(status(row) == "DONE" && row.getAs[String]("reason").contains("Others removed 500 rows"))
+    assert(
+      status(row) == "DONE" && row.getAs[String]("reason").contains("Others removed or rewrote 500 rows"))
     assert(content(t) == after && after.length == 1000)
     noneLeft(t)
   }
@@ -271,7 +277,9 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
       s"PARTITIONED BY (bucket(3, id)) ${properties(3, "merge-on-read")}")
     spark.range(0, 4000).selectExpr("id", "int(hash(id)) AS a", "int(id % 97) AS b").writeTo(t).append()
     val row = rebased(t, lineage, delete)
-    assert(row.getAs[String]("reason").contains("Others removed 3 rows"), row.getAs[String]("reason"))
+    assert(
+      row.getAs[String]("reason").contains("Others removed or rewrote 3 rows"),
+      row.getAs[String]("reason"))
   }
 
   for ((version, places) <- Seq(2 -> CrashPoints.rebase, 3 -> Seq("rebase-marked", "rebase-found"));
@@ -291,7 +299,7 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
     fill(t, 20000, 6, "id", "int(pmod(hash(id), 1000)) AS a", "int(id % 97) AS b")
     val times = new RoundTimes(spark, "iceberg-commit", n => sql(s"DELETE FROM $t WHERE id % 2000 = $n"))
     val row = times.of(sql(s"ZORDER TABLE $t FULL BY (a, b) WITH (fileCount = 8, force = true)").head())
-    assert(status(row) == "DONE" && row.getAs[String]("reason").contains("Others removed 50 rows"))
+    assert(status(row) == "DONE" && row.getAs[String]("reason").contains("Others removed or rewrote 50 rows"))
     times.rounds.foreach(info(_))
   }
 

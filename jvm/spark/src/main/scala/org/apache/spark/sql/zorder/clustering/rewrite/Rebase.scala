@@ -61,7 +61,7 @@ final private[clustering] case class Rebased(rows: Long = 0, files: Int = 0, byt
   def note: String =
     if (rows == 0) ""
     else
-      s" Others removed ${HumanReadable.count(rows, "row")} during the run, which were taken out of " +
+      s" Others removed or rewrote ${HumanReadable.count(rows, "row")} during the run, which were taken out of " +
         s"${HumanReadable.count(files.toLong, "new file")}."
 }
 
