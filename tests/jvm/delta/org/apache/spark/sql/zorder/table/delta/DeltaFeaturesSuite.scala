@@ -1,6 +1,12 @@
 package org.apache.spark.sql.zorder.table.delta
 
+import scala.collection.JavaConverters._
+
 import io.delta.tables.DeltaTable
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
@@ -82,6 +88,21 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
       val row = done(keeps(path)(zorder(path, "BY (` a b,c`, b) WITH (fileCount = 8)")))
       for (c <- 0 to 1)
         assert(share(row, c, "files", "now") > 0.9 && share(row, c, "files", "measured") < 0.6)
+    }
+  }
+
+  test("column mapping: Bloom filters are written under the names in files") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 20000, Map("columnMapping.mode" -> "name"))
+      spark.sql(s"ALTER TABLE delta.`$path` RENAME COLUMN b TO c")
+      done(zorder(path, "BY (a, c) WITH (fileCount = 4, bloom = 'c')"))
+      val file = new Path(read(path).inputFiles.head)
+      val reader = ParquetFileReader.open(HadoopInputFile.fromPath(file, new Configuration()))
+      try {
+        val chunks = reader.getFooter.getBlocks.get(0).getColumns.asScala
+        assert(chunks.count(_.getBloomFilterOffset > 0) === 1)
+      } finally reader.close()
     }
   }
 

@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.SharedTables
-import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.clustering.JobWatch
 import org.apache.spark.sql.zorder.table.file.RowGroupLimit
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
@@ -107,6 +107,24 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
         spark.sql(s"ZORDER REMOVE '$path'").collect()
         assert(!Files.exists(path.resolve("_zorder")) && read(path).count() === 4010)
       }
+    }
+  }
+
+  test("records are not removed under a run; a layout that lost a file has as many files as asked for") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 8000)
+      var refusal = ""
+      CrashPoint.meanwhile = place =>
+        if (place == "delta-written")
+          refusal = intercept[ZOrderConflictException](one(s"ZORDER REMOVE '$path'")).condition
+      try done(zorder(path, "BY (a, b) WITH (fileCount = 8)"))
+      finally CrashPoint.meanwhile = _ => ()
+      assert(refusal === "ZORDER_CONFLICT.REMOVE_DURING_RUN")
+      val (_, ids) = read(path).selectExpr("input_file_name()", "id").collect().groupBy(_.getString(0)).head
+      spark.sql(s"DELETE FROM delta.`$path` WHERE id IN (${ids.map(_.getLong(1)).mkString(", ")})")
+      assert(files(path) === 7)
+      assert(status(zorder(path, "BY (a, b) WITH (fileCount = 8)")) === "NOTHING_TO_DO")
     }
   }
 

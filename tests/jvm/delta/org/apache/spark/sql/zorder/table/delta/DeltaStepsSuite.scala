@@ -1,12 +1,13 @@
 package org.apache.spark.sql.zorder.table.delta
 
-import java.nio.file.Path
+import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.clustering.JobWatch
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.Steps
 import sparkzorder.mark.LongTest
@@ -153,6 +154,22 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
       assert(reason(row).contains("This continues the steps of an earlier run."), reason(row))
       keeps(path)(zorder(path, merge))
       assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO" && files(path) === 8)
+    }
+  }
+
+  test("a run that finds no record of its own first step ends with one sentence, and loses no row") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 20000)
+      // nothing can be written below it
+      val state = Files.write(path.resolve("_zorder"), Array.emptyByteArray)
+      val e = intercept[ZOrderConflictException](
+        keeps(path)(zorder(path, s"BY (a, b) ${options(path, 2)}")))
+      assert(e.condition === "ZORDER_CONFLICT.STEPS_LOST" && replaced(path).length === 1)
+      assert(read(path).count() === 20000)
+      Files.delete(state)
+      done(keeps(path)(zorder(path, s"BY (a, b) ${options(path, 2)}")))
+      assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
     }
   }
 

@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.SameOnAllLines
@@ -28,6 +29,7 @@ class IcebergDeletesSuite extends AnyFunSuite with IcebergFixture {
     val before = content(t)
     val row = cluster(t, "a, b", "WITH (fileCount = 4, force = true, verify = 'checksum')")
     assert(status(row) == "DONE" && content(t) == before && before.length == 3600)
+    assert(row.getAs[Row]("metrics").getAs[Long]("rows") == 3600)
     assert(deletesLeft(t) == 0)
   }
 

@@ -55,6 +55,17 @@ class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {
     assert(why.contains("stored as avro") && why.contains("rewrite_data_files"))
   }
 
+  test("a session that works on a branch which it does not name", SameOnAllLines) {
+    val t = filled("audited", "TBLPROPERTIES ('write.wap.enabled' = 'true')")
+    sql(s"ALTER TABLE $t CREATE BRANCH trial")
+    val main = load(t).currentSnapshot.snapshotId
+    spark.conf.set("spark.wap.branch", "trial")
+    try assert(refused(t, "a").contains(s"Unset spark.wap.branch; $t.branch_trial is the branch"))
+    finally spark.conf.unset("spark.wap.branch")
+    assert(load(t).currentSnapshot.snapshotId == main)
+    assert(status(cluster(s"$t.branch_trial", "a", "WITH (fileCount = 4, force = true)")) == "DONE")
+  }
+
   test("a directory of a table that only a catalog knows") {
     val t = filled("unhinted")
     val path = load(t).location

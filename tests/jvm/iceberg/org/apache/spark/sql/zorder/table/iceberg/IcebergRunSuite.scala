@@ -147,6 +147,13 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(spark.read.parquet(path).count() == 8000 && filesOf(t) == files)
   }
 
+  test("files stay Parquet, whatever the table's writers are told to write now", SameOnAllLines) {
+    val t = filled("orc_now")
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.format.default' = 'orc')")
+    assert(status(cluster(t, "a, b")) == "DONE")
+    assert(tasks(t).forall(_.file.location.endsWith(".parquet")) && spark.table(t).count() == 8000)
+  }
+
   test("a branch is rewritten alone", SameOnAllLines) {
     val t = filled("branched")
     sql(s"ALTER TABLE $t CREATE BRANCH side")

@@ -40,6 +40,21 @@ class IcebergStepsSuite extends AnyFunSuite with IcebergFixture {
     assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO")
   }
 
+  test("a column that is widened between two steps: the table gets a new layout") {
+    val t = create("widened", "id BIGINT, a INT, b BIGINT")
+    fill(t, 8000, 8, columns: _*)
+    def steps(more: String): Row = {
+      val limit = tasks(t).map(_.file.fileSizeInBytes).sum / 2
+      cluster(t, "a, b", s"WITH (fileCount = 8, force = true, maxBytesInFlight = $limit$more)")
+    }
+    assert(status(steps(", maxDuration = '0s'")) == "PARTIAL")
+    sql(s"ALTER TABLE $t ALTER COLUMN a TYPE BIGINT")
+    val before = content(t)
+    val row = steps("")
+    assert(status(row) == "DONE" && content(t) == before && tasks(t).size == 8, row.getAs[String]("reason"))
+    assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO")
+  }
+
   test(
     "new files that are more than a batch are merged region by region, or appended, within the limit",
     LongTest) {

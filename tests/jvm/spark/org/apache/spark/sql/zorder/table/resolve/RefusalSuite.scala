@@ -175,6 +175,9 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     rows(0, 5).write.format("parquet").option("PathGlobFilter", "part-*").saveAsTable("some_files")
     refuses("TABLE_REFUSED.READ_OPTION", "some_files has the option pathGlobFilter = 'part-*'")(
       openName("some_files"))
+    spark.conf.set("spark.sql.files.ignoredPathSegmentRegex", "^[._]|^staged")
+    try refuses("SESSION_REFUSED.IGNORED_PATHS", "other files than a run")(openName("sales"))
+    finally spark.conf.unset("spark.sql.files.ignoredPathSegmentRegex")
     refuses("TABLE_REFUSED.NOT_PARQUET", "json", "USING parquet AS SELECT * FROM docs")(openName("docs"))
     refuses("TABLE_NOT_FOUND.TABLE", "no table slaes. Did you mean sales?")(openName("slaes"))
     refuses("TABLE_NOT_FOUND.TABLE", "no table /data/x. A path stands in quotes, as '/data/t'.")(

@@ -230,7 +230,10 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     underway match {
       case Some(p) =>
         val others = waiting.map(_._1).filterNot(_ == p.directory)
-        new PartitionStepRunner(context, batches).next(p, selected, others)
+        new PartitionStepRunner(context, batches).next(p, selected, others).getOrElse {
+          val elsewhere = placement.filterNot(_.directory == p.directory).flatMap(_.all)
+          newLayout(selected.without(elsewhere), Batch(Set(p.directory), others))
+        }
       case None if moving.isEmpty => allInPlace(selected)
       case None => incrementOrNewLayout(selected, moving, staying, batch)
     }

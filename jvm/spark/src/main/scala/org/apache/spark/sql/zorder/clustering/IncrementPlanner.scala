@@ -14,7 +14,7 @@ import org.apache.spark.sql.zorder.clustering.plan.{
   SizedPartition
 }
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
-import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, RunContext}
+import org.apache.spark.sql.zorder.clustering.request.RunContext
 import org.apache.spark.sql.zorder.clustering.rewrite.RewritePlan
 import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims
@@ -69,7 +69,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     })
     val source = input.relation(incoming)
     val tracked = TrackedColumns.of(context, input, input.footersOf(incoming), source.plan)
-    if (partitions.exists { case (_, ref) => !fits(ref, tracked.clustering) }) None
+    if (partitions.exists { case (_, ref) => !ref.fits(tracked.clustering.map(_.dataType)) }) None
     else {
       val layouts = PartitionLayouts(partitions.map(_._2).toIndexedSeq)
       val counted = progress.step("sample")(count(source, input.rows(incoming), tracked, layouts))(c =>
@@ -86,10 +86,6 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       if (growing.isEmpty) None else Some(plan(growing, input, forecaster, counted, selected, idle))
     }
   }
-
-  /** A stored layout does not fit columns whose types have changed since. */
-  private def fits(ref: LayoutRef, columns: Seq[ClusterColumn]): Boolean =
-    ref.layout.columns.map(_.dataType) == columns.map(_.dataType.sql)
 
   private def count(
       source: InputRelation,

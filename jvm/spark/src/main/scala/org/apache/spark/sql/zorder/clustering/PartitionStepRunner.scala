@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.clustering
 
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts}
 import org.apache.spark.sql.zorder.clustering.fit.LayoutLookUp
 import org.apache.spark.sql.zorder.clustering.forecast.{Forecast, IncrementForecaster, PlannedPages, Sampling}
@@ -16,7 +17,7 @@ import org.apache.spark.sql.zorder.clustering.request.RunContext
 import org.apache.spark.sql.zorder.clustering.rewrite.{RewritePlan, Rewriter}
 import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.stats.{FileFooter, Footers}
-import org.apache.spark.sql.zorder.table.file.PinnedPartition
+import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 
 /**
  * Clusters a partition that is too large for one batch, commit by commit: its files are cut by region of the
@@ -36,10 +37,31 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
    *
    * @param others
    *   further partitions that wait
+   * @return
+   *   None if the partition has to be clustered anew: its layout is gone, or no longer fits the columns
    */
-  def next(placed: PlacedPartition, selected: Selection, others: Seq[String]): BatchResult = {
-    val ref = LayoutLookUp.ofJson(placed.layoutId.flatMap(table.state.layout).get)
-    val input = progress.step("footers")(inspect(placed))(_.summary)
+  def next(placed: PlacedPartition, selected: Selection, others: Seq[String]): Option[BatchResult] = {
+    val stored = placed.layoutId.flatMap(table.state.layout).map(LayoutLookUp.ofJson)
+    // a statement that began anew here might do so after each of its steps
+    batches.underway.filter(u => stored.forall(_.id != u.ref.id)).foreach { u =>
+      throw new ZOrderConflictException(
+        "ZORDER_CONFLICT.STEPS_LOST",
+        "partition" -> u.partitionName,
+        "table" -> table.name)
+    }
+    for {
+      ref <- stored
+      input = progress.step("footers")(inspect(placed))(_.summary)
+      if ref.fits(context.columnsOf(wholly(placed, ref, input)._2.plan).map(_.dataType))
+    } yield next(placed, ref, input, selected, others)
+  }
+
+  private def next(
+      placed: PlacedPartition,
+      ref: LayoutRef,
+      input: Inspection,
+      selected: Selection,
+      others: Seq[String]): BatchResult = {
     val underway = batches.underway.map(_.copy(placed = placed, ref = ref, input = input))
       .getOrElse(ofEarlierRun(placed, ref, input))
     val report = context.report(selected, underway.layout)
@@ -81,15 +103,22 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
 
   /** Forecasts the partition for a statement that continues where another one has ended. */
   private def forecastOf(placed: PlacedPartition, ref: LayoutRef, input: Inspection): Forecast = {
-    val whole = SizedPartition(PinnedPartition(placed.directory, placed.all), ref.layout.files)
-    val files = FilePlan(IndexedSeq(whole))
-    val source = input.relation(files)
+    val (files, source) = wholly(placed, ref, input)
     val tracked = TrackedColumns.of(context, input, input.footersOf(files), source.plan)
     val sampled = progress.step("sample") {
       Sampling(pinned, source, tracked.all, files, input.rows(files))
     }(_.summary)
     new IncrementForecaster(pinned, input, tracked, options)
       .ofStoredLayout(placed, ref, sampled.partitions.head)
+  }
+
+  private def wholly(
+      placed: PlacedPartition,
+      ref: LayoutRef,
+      input: Inspection): (FilePlan, InputRelation) = {
+    val whole = SizedPartition(PinnedPartition(placed.directory, placed.all), ref.layout.files)
+    val files = FilePlan(IndexedSeq(whole))
+    (files, input.relation(files))
   }
 
   private def stepsAhead(underway: StepsUnderway): Seq[PartitionStep] = {

@@ -33,7 +33,7 @@ final case class StatColumn(
 object StatColumn {
   private val ExistsDefault = "EXISTS_DEFAULT"
 
-  /** Metadata key of a top-level column of which a file without it tells nothing: its format may know values of it. */
+  /** Metadata key of a column or field of which a file without it tells nothing: its format may know values of it. */
   val AbsentIsUnknown = "zorder.absentIsUnknown"
 
   /** The column as `schema` describes it, names compared as they stand; refuses a path that is not there. */
@@ -43,8 +43,7 @@ object StatColumn {
       "column" -> path.mkString("."),
       "columns" -> schema.fieldNames.mkString(", ")))
     val field = fields.last
-    val hasDefault = schema.fields.exists(f =>
-      f.name == path.head && Seq(ExistsDefault, AbsentIsUnknown).exists(f.metadata.contains))
+    val hasDefault = fields.exists(f => Seq(ExistsDefault, AbsentIsUnknown).exists(f.metadata.contains))
     // CHAR values are padded when read, so what a file holds is not what a look-up sees
     val dataType = CharVarcharUtils.getRawType(field.metadata).getOrElse(field.dataType)
     val absent = if (hasDefault) Zone.Unknown else Zone.OnlyNulls

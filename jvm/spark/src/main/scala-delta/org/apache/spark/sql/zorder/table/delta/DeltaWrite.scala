@@ -55,7 +55,9 @@ final private[delta] class DeltaWrite(
       partitionColumns: Seq[String],
       options: Map[String, String],
       partitionOf: Int => String): Seq[WrittenFile] = ActiveSession.during(session) {
-    DeltaWrite.settings(options).foreach { case (key, value) => session.conf.set(key, value) }
+    DeltaWrite.settings(options, c => table.columnId(c.split('.').toSeq).getOrElse(c)).foreach {
+      case (key, value) => session.conf.set(key, value)
+    }
     val actions: Seq[FileAction] =
       txn.writeFiles(Shims.ofRows(session, plan), None, isOptimize = true, additionalConstraints = Nil)
     val zone = session.sessionState.conf.sessionLocalTimeZone
@@ -219,9 +221,17 @@ private[delta] object DeltaWrite {
   /** The task that wrote a file. */
   val number: PartNumber = new PartNumber("Delta", ".*part-(\\d+)-.*".r)
 
-  /** Delta takes no options of the Parquet writer, but reads them from the session's settings. */
-  def settings(options: Map[String, String]): Map[String, String] = options.map {
+  /**
+   * Delta takes no options of the Parquet writer, but reads them from the session's settings.
+   *
+   * @param inFiles
+   *   a column's name there
+   */
+  def settings(options: Map[String, String], inFiles: String => String): Map[String, String] = options.map {
     case ("compression", codec) => "spark.sql.parquet.compression.codec" -> codec
+    case (key, value) if key.contains('#') =>
+      val (option, column) = key.splitAt(key.indexOf('#') + 1)
+      (option + inFiles(column)) -> value
     case other => other
   }
 }

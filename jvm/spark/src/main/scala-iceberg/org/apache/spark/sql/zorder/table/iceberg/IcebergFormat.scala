@@ -6,9 +6,11 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{BaseMetadataTable, FileFormat, FileScanTask, HasTableOperations, Table}
+import org.apache.iceberg.TableProperties.WRITE_AUDIT_PUBLISH_ENABLED
 import org.apache.iceberg.hadoop.HadoopTables
 import org.apache.iceberg.spark.SparkCatalog
 import org.apache.iceberg.spark.source.SparkTable
+import org.apache.iceberg.util.PropertyUtil
 import org.apache.spark.sql.catalyst.analysis.{NoSuchNamespaceException, NoSuchTableException}
 import org.apache.spark.sql.connector.catalog.{CatalogPlugin, Identifier, ViewCatalog}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
@@ -71,6 +73,7 @@ final class IcebergFormat extends TableFormat {
       table: Table,
       branch: Option[String]): ClusterTable = {
     IcebergRefusals.table(name, table)
+    if (branch.isEmpty) IcebergRefusals.writeAuditPublish(name, table, session)
     table.refresh()
     new IcebergClusterTable(session, name, table, branch)
   }
@@ -102,6 +105,13 @@ private[iceberg] object IcebergRefusals {
   def table(name: String, table: Table): Unit =
     if (table.isInstanceOf[BaseMetadataTable] || !table.isInstanceOf[HasTableOperations])
       refuse("ZORDER_TABLE_REFUSED.ICEBERG_METADATA", "table" -> name)
+
+  /** A session may write to a branch that it does not name, and reads that branch. */
+  def writeAuditPublish(name: String, table: Table, session: ClassicSession): Unit =
+    session.conf.getOption("spark.wap.branch")
+      .filter(_ => PropertyUtil.propertyAsBoolean(table.properties, WRITE_AUDIT_PUBLISH_ENABLED, false))
+      .foreach(branch =>
+        refuse("ZORDER_TABLE_REFUSED.ICEBERG_WAP_BRANCH", "branch" -> branch, "table" -> name))
 
   /** Checks all files of a snapshot, even those that WHERE leaves out: these cannot be read. */
   def files(name: String, tasks: Iterable[FileScanTask]): Unit = {

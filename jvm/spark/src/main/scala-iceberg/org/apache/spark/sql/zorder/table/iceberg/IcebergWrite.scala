@@ -270,6 +270,9 @@ private[iceberg] object IcebergWrite {
   def options(name: String, options: Map[String, String]): Map[String, String] = Map(
     "rewritten-file-scan-task-set-id" -> name,
     "target-file-size-bytes" -> Long.MaxValue.toString,
+    // whatever the table's writers prefer
+    "write-format" -> "parquet",
+    "merge-schema" -> "false",
     "use-table-distribution-and-ordering" -> "false") ++
     options.get("compression").map("compression-codec" -> IcebergWriteProperties.codec(_))
 

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.clustering.plan
 
 import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.clustering.fit.LayoutLookUp
 import org.apache.spark.sql.zorder.clustering.request.ClusterColumn
 import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.table.{ClusterTable, RecordedFile, RunRecord}
@@ -105,7 +106,10 @@ final private[clustering] class Placement(
           .groupBy(_._1).map { case (k, all) => k -> all.map(_._2) }
       val inLayout = by(OutputPlan.InLayout)(_.fileNumber)
       val byRegion = by(OutputPlan.InRegion)(r => (r.fileNumber, r.until))
-      val asked = options.fileCount.forall(n => inLayout.isEmpty || byRegion.nonEmpty || inLayout.size == n)
+      // of the layout: some of its files may have lost all rows since, or never had any
+      def filesOfLayout = layout.flatMap(table.state.layout).map(LayoutLookUp.ofJson(_).layout.files)
+      val asked =
+        options.fileCount.forall(n => inLayout.isEmpty || byRegion.nonEmpty || filesOfLayout.contains(n))
       if (!asked) PlacedPartition(directory, None, newFiles = here.filter(f => taken(f.path)))
       else if (byRegion.nonEmpty && !here.forall(f => taken(f.path)))
         // the steps of a partition are for statements that take it whole

@@ -91,14 +91,14 @@ final private[clustering] case class RewritePlan(
    * The result row with what is going to be read and written. Rows and files count when the rows are in their final
    * files, not where they are only gathered by region.
    */
-  def planned: RunReport = {
-    val gathers = outputs.each.exists(_.level == OutputPlan.InRegion)
+  def planned: RunReport =
     forecast.shownIn(report.copy(metrics = report.metrics.copy(
       filesSkipped = report.metrics.filesConsidered - files.files.length,
       rows = if (gathers) 0 else input.rows(files),
       inputBytes = files.files.map(_.length).sum,
       targetFiles = if (gathers) 0 else outputs.count.toLong)))
-  }
+
+  private[rewrite] def gathers: Boolean = outputs.each.exists(_.level == OutputPlan.InRegion)
 }
 
 private[clustering] object RewritePlan {
@@ -158,6 +158,8 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
         added = files,
         removed = if (request.into.isDefined) Nil else plan.files.files,
         batches = 1,
+        // footers of the input may not tell which of its rows were deleted
+        rows = if (plan.gathers) 0 else verified.map(_.rows).sum,
         rowGroups = footers.map(_.rowGroups.length.toLong).sum,
         pages = pages.map(_.columns.headOption.fold(0L)(_.length.toLong)).sum))).timed(progress.stepMs)
     val committed = commitRequest(plan, written, report)

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.{TypeCheckFailure, TypeCheckSuccess}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
+import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.expr.normalized.{NormalizedBytesType, NormalizedLongType, NormalizedType}
@@ -168,6 +169,9 @@ final class LayoutRef(val id: String, val layout: Layout) extends Serializable {
 
   /** Compiled where it is used: a task gets only the layout and compiles it once. */
   @transient lazy val compiled: CompiledLayout = layout.compiled
+
+  /** Whether it is of columns of these types: those of a table may have changed since. */
+  def fits(types: Seq[DataType]): Boolean = layout.columns.map(_.dataType) == types.map(_.sql)
 
   override def toString: String = id
 

@@ -47,6 +47,7 @@ private[table] object CatalogResolver {
     "modifiedBefore",
     "modifiedAfter",
     "recursiveFileLookup",
+    "ignoredPathSegmentRegex",
     "basePath",
     "datetimeRebaseMode",
     "int96RebaseMode")

@@ -8,6 +8,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{
@@ -112,7 +113,14 @@ object Maintenance {
     val statement = s"ZORDER REMOVE ${ref.sql}" + home.fold("")(h => s" ${h.words}")
     (table, home) match {
       case (plain: ParquetTable, _) => plain.remove(home, statement)
-      case (_, None) => table.remove()
+      case (_, None) =>
+        RunClaim.holder(table.claims(session, roots)).foreach { run =>
+          throw new ZOrderConflictException(
+            "ZORDER_CONFLICT.REMOVE_DURING_RUN",
+            "run" -> run,
+            "table" -> table.name)
+        }
+        table.remove()
       case (_, Some(h)) =>
         refuse("ZORDER_TABLE_REFUSED.NO_MOVED_FILES", "statement" -> h.words, "table" -> table.name)
     }

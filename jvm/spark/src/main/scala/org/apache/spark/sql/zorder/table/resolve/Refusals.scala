@@ -24,12 +24,20 @@ import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
 /** Refuses directories that must not be rewritten as plain Parquet. */
 private[table] object PathRefusals {
   private val SinkLog = "_spark_metadata"
+  private val IgnoredPaths = "spark.sql.files.ignoredPathSegmentRegex"
+  private val HiddenByDefault = "^[._]"
 
   /** What the text of a path tells. */
   def text(path: String): Unit = {
     if (path.trim.isEmpty) refuse("ZORDER_DIRECTORY_REFUSED.EMPTY_PATH")
     if (path.exists("*?[{".indexOf(_) >= 0)) refuse("ZORDER_DIRECTORY_REFUSED.PATTERN", "path" -> path)
   }
+
+  /** Refuses a session (of Spark 4.3) whose queries pass over other files than those that Spark hides by default. */
+  def listing(session: ClassicSession): Unit =
+    session.conf.getOption(IgnoredPaths).filter(_ != HiddenByDefault).foreach { value =>
+      refuse("ZORDER_SESSION_REFUSED.IGNORED_PATHS", "setting" -> IgnoredPaths, "value" -> value)
+    }
 
   /** Refuses what is no path for Hadoop, or has no file system. */
   def known(session: ClassicSession, path: String): Unit = {

@@ -94,9 +94,12 @@ object TableResolver extends Logging {
       session: ClassicSession,
       ref: TableRef,
       access: Access,
-      options: Seq[OptionSetting]): ParquetTable = ref match {
-    case TableRef.Location(path) => byPath(session, path, access)
-    case TableRef.Name(parts) => CatalogResolver.find(session, parts, access, options)
+      options: Seq[OptionSetting]): ParquetTable = {
+    PathRefusals.listing(session)
+    ref match {
+      case TableRef.Location(path) => byPath(session, path, access)
+      case TableRef.Name(parts) => CatalogResolver.find(session, parts, access, options)
+    }
   }
 
   private[table] def byPath(session: ClassicSession, text: String, access: Access): ParquetTable = {

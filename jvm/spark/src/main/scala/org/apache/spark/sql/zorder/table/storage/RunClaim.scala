@@ -104,6 +104,9 @@ object RunClaim {
     } catch { case _: IOException => None }
   }
 
+  /** The live run that has claimed a table by one of these files. */
+  private[zorder] def holder(files: Seq[ClaimFile]): Option[String] = files.flatMap(holder(_)).headOption
+
   /** Deletes the claims of dead runs. */
   private[zorder] def clear(files: Seq[ClaimFile]): Unit =
     files.foreach(file => quietly(if (holder(file).isEmpty) file.delete()))
