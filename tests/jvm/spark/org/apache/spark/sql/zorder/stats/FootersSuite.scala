@@ -172,6 +172,14 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
     }
   }
 
+  test("a file without a field that has a default, at any depth, tells nothing of it") {
+    val default = new MetadataBuilder().putString("EXISTS_DEFAULT", "9").build()
+    val inner = new StructType().add("x", IntegerType).add("z", IntegerType, nullable = true, default)
+    val schema = new StructType().add("st", inner)
+    assert(StatColumn.in(schema, Seq("st", "z")).absent == Zone.Unknown)
+    assert(StatColumn.in(schema, Seq("st", "x")).absent == Zone.OnlyNulls)
+  }
+
   private def zones(path: java.nio.file.Path, types: (String, DataType)*): IndexedSeq[Zone] = {
     val columns = types.map { case (n, t) => StatColumn(Seq(n), t) }
     footers(path, columns: _*).head.block(types.size).zones
