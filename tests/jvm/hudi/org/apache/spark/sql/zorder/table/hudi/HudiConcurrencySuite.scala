@@ -1,11 +1,15 @@
 package org.apache.spark.sql.zorder.table.hudi
 
 import java.nio.file.{Files, Path}
+import java.nio.file.attribute.FileTime
 
 import scala.annotation.nowarn
 import scala.collection.JavaConverters._
 
-import org.apache.hudi.exception.HoodieWriteConflictException
+import org.apache.hudi.client.transaction.lock.InProcessLockProvider
+import org.apache.hudi.common.config.LockConfiguration
+import org.apache.hudi.exception.{HoodieLockException, HoodieWriteConflictException}
+import org.apache.hudi.storage.StorageConfiguration
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
@@ -27,6 +31,18 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
     "org.apache.hudi.client.clustering.update.strategy.SparkAllowUpdateStrategy"
 
   private def filled(path: Path): Unit = hudi(path, 4000)
+
+  test("records are not removed under a run") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      filled(path)
+      var refusal = ""
+      done(keeps(path)(meanwhile("hudi-written") {
+        refusal = intercept[ZOrderConflictException](one(s"ZORDER REMOVE '$path'")).condition
+      }(zorder(path, run))))
+      assert(refusal === "ZORDER_CONFLICT.REMOVE_DURING_RUN")
+    }
+  }
 
   for ((place, operation) <- Seq("hudi-written" -> "insert", "hudi-commit" -> "bulk_insert"))
     test(
@@ -129,6 +145,64 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
         write(numbers(4000).where("id = 17"), path, "upsert", shared: _*)
       }
       assert(read(path).count() === 4000 && read(path).select("id").distinct().count() === 4000)
+    }
+  }
+
+  test("a vacuum leaves a write alone that Hudi counts as alive") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      hudi(path, 4000, shared.toMap)
+      withConf(shared: _*) {
+        done(zorder(path, run))
+        HudiClient.during(Shims.classic(spark), path.toString, shared.toMap) { writer =>
+          val begun = writer.startCommit()
+          // half a minute since its last heartbeat, which is due every minute
+          val heartbeat = path.resolve(s".hoodie/.heartbeat/$begun")
+          Files.setLastModifiedTime(heartbeat, FileTime.fromMillis(System.currentTimeMillis - 30000))
+          assert(status(one(s"ZORDER VACUUM '$path' RETAIN 0 HOURS")) === "DELETED")
+          assert(UnfinishedWrites.of(metaClient(path)).contains(begun))
+          rollBack(writer, begun)
+        }
+      }
+    }
+  }
+
+  test("a commit that took place counts, whatever fails after it") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val failing = shared.toMap + ("hoodie.write.lock.provider" -> classOf[UnlockFails].getName)
+      hudi(path, 4000, shared.toMap)
+      withConf(failing.toSeq: _*) {
+        UnlockFails.when = () => timeline(path).contains("replacecommit" -> "COMPLETED")
+        try done(keeps(path)(zorder(path, run)))
+        finally UnlockFails.when = () => false
+        assert(UnlockFails.failed && files(path) === 4)
+        assert(spark.sql(s"SELECT * FROM zorder_history('$path')").count() === 1)
+        assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
+        assert(status(keeps(path)(one(s"ZORDER ROLLBACK '$path'"))) === "ROLLED_BACK")
+      }
+    }
+  }
+
+  test("the plan of a dead run is rolled back under the lock that the table's properties name") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      hudi(path, 4000, shared.toMap)
+      register("h_locked", path, shared :+ ("hoodie.write.lock.provider" -> classOf[UnlockFails].getName): _*)
+      val session = Shims.classic(spark)
+      def open() =
+        TableResolver.open(session, TableRef.Name(Seq("h_locked"))).asInstanceOf[HudiClusterTable]
+      val opened = open()
+      val slices = HudiSnapshot.of(session, opened.meta).slices
+      val dead = new PlannedClustering(session, opened, slices, "r", HudiWriteSettings.of(Map.empty, "r"))
+      dead.schedule()
+      dead.close()
+      assert(pending(path) === 1)
+      var releases = 0
+      UnlockFails.when = () => { releases += 1; false }
+      try open()
+      finally UnlockFails.when = () => false
+      assert(pending(path) === 0 && releases > 0)
     }
   }
 
@@ -277,4 +351,22 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
       assert(filesOnDisk(path).size === 6 + 1 + 4)
     }
   }
+}
+
+/** A lock that is released all the same when its release fails, once. */
+final class UnlockFails(conf: LockConfiguration, storage: StorageConfiguration[_])
+    extends InProcessLockProvider(conf, storage) {
+  override def unlock(): Unit = {
+    super.unlock()
+    if (UnlockFails.when()) {
+      UnlockFails.when = () => false
+      UnlockFails.failed = true
+      throw new HoodieLockException("the session has expired")
+    }
+  }
+}
+
+object UnlockFails {
+  @volatile var when: () => Boolean = () => false
+  @volatile var failed: Boolean = false
 }

@@ -1,12 +1,15 @@
 package org.apache.spark.sql.zorder.table.hudi
 
 import java.nio.file.{Files, Path}
+import java.time.{Instant, ZoneId}
 
 import org.apache.hudi.common.util.{Option => HudiOption}
 import org.apache.hudi.metadata.SparkHoodieBackedTableMetadataWriter
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.table.{Retention, TableRef}
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import sparkzorder.{LongTest, Steps}
 
 /** Tables of the catalog; history, vacuum, rollback and removal of runs. */
@@ -105,7 +108,9 @@ class HudiUpkeepSuite extends AnyFunSuite with HudiFixture with Steps {
         assert(filesOnDisk(path).size === 10)
       }
       step("it deletes the old files and no others") {
-        val row = one(s"ZORDER VACUUM '$path' RETAIN 0 HOURS")
+        // however few commits Hudi would clean after
+        val row = withConf("hoodie.clean.trigger.max.commits" -> "10")(
+          one(s"ZORDER VACUUM '$path' RETAIN 0 HOURS"))
         assert(row.getAs[Long]("files_deleted") === 6 && status(row) === "DELETED")
         assert(filesOnDisk(path).size === 4 && rows(path) === content)
         assert(refused(s"ZORDER ROLLBACK '$path'").contains("were cleaned"))
@@ -122,5 +127,31 @@ class HudiUpkeepSuite extends AnyFunSuite with HudiFixture with Steps {
         assert(listed.count() === 4005)
       }
     }
+  }
+
+  test("vacuum of a table to which nobody has committed for longer than the retention") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      hudi(path, 4000)
+      done(zorder(path, run))
+      val session = Shims.classic(spark)
+      val opened =
+        TableResolver.open(session, TableRef.Location(path.toString)).asInstanceOf[HudiClusterTable]
+      val deleted = HudiVacuum.run(session, opened, Retention(ms = 1, stated = true), dryRun = false)
+      assert(deleted.map(_.files) === Seq(6) && filesOnDisk(path).size === 4)
+    }
+  }
+
+  test("the cleaner's hours reach back to the beginning of each commit that ended within the retention") {
+    val now = Instant.parse("2026-03-10T12:00:00Z").toEpochMilli
+    def hours(keep: Int, commits: (String, String)*): Option[Int] =
+      HudiVacuum.hours(commits, keep * 3600000L, now, ZoneId.of("UTC"))
+    val quick = "20260310111500000" -> "20260310111600000"
+    val long = "20260310020000000" -> "20260310113000000"
+    val old = "20260310020000000" -> "20260310103000000"
+    assert(hours(1) === None && hours(1, old) === None && hours(0, quick) === None)
+    assert(hours(1, quick) === Some(1) && hours(3, quick) === Some(3))
+    assert(hours(1, quick, long) === Some(10) && hours(1, quick, old) === Some(1))
+    assert(hours(1, "20260310020000" -> "20260310113000") === Some(10))
   }
 }

@@ -14,7 +14,7 @@ private[hudi] object HudiClient {
 
   type Client = SparkRDDWriteClient[_]
 
-  /** Turns off all services that the run does not ask for, and the heartbeat of a live run on. */
+  /** Turns off all services that the run does not ask for. */
   private val Pinned: Map[String, String] = Map(
     "hoodie.table.services.enabled" -> "true",
     "hoodie.clustering.inline" -> "false",
@@ -23,11 +23,21 @@ private[hudi] object HudiClient {
     "hoodie.compact.inline" -> "false",
     "hoodie.compact.schedule.inline" -> "false",
     "hoodie.clean.async.enabled" -> "false",
-    "hoodie.archive.async" -> "false",
+    "hoodie.archive.async" -> "false"
+  )
+
+  /**
+   * Of the client of a run: its plan has a heartbeat, by which others see whether it lives. No other client of ours has
+   * these settings, since Hudi's cleaner judges by its own whether the writes of others live.
+   */
+  val Heartbeat: Map[String, String] = Map(
     "hoodie.clustering.enable.expirations" -> "true",
     "hoodie.client.heartbeat.interval_in_ms" -> DeadRuns.HeartbeatMs.toString,
-    "hoodie.client.heartbeat.tolerable.misses" -> DeadRuns.ToleratedMisses.toString
-  )
+    "hoodie.client.heartbeat.tolerable.misses" -> DeadRuns.ToleratedMisses.toString)
+
+  /** What a table's properties say to Hudi's client. By the path of a table, Hudi does not look for them. */
+  def settings(properties: Map[String, String]): Map[String, String] =
+    properties.filter(_._1.startsWith("hoodie."))
 
   def open(session: ClassicSession, basePath: String, more: Map[String, String] = Map.empty): Client =
     ActiveSession.during(session)(

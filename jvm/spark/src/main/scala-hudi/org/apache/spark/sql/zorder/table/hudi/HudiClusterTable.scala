@@ -71,11 +71,10 @@ final private[hudi] class HudiClusterTable(
     ManagedColumns(leaf =>
       if (HudiClusterTable.MetaColumns.contains(leaf.column.head)) None else Some(leaf.column)))
 
-  override def properties: Map[String, String] =
-    catalog.fold(Map.empty[String, String])(t => t.storage.properties ++ t.properties)
+  override def properties: Map[String, String] = HudiFormat.properties(catalog)
 
   /** Hudi's settings for the table in the catalog. */
-  def hudiProperties: Map[String, String] = properties.filter(_._1.startsWith("hoodie."))
+  def hudiProperties: Map[String, String] = HudiClient.settings(properties)
 
   override def state: StateDir = new StateDir(fs, root)
   override def recover(): Unit = state.pending.recover(files().map(DataFile.below(root, _)).toSet)

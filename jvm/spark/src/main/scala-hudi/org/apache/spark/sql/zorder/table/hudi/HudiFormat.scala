@@ -79,7 +79,7 @@ final class HudiFormat extends TableFormat {
       }
     HudiRefusals.table(name, meta)
     HudiRefusals.index(session, name, catalog)
-    if (changes) DeadRuns.rollBack(session, meta)
+    if (changes) DeadRuns.rollBack(session, meta, HudiClient.settings(HudiFormat.properties(catalog)))
     new HudiClusterTable(session, name, meta, catalog, changes)
   }
 }
@@ -90,6 +90,9 @@ private[hudi] object HudiFormat {
   def metaClient(session: ClassicSession, path: String): HoodieTableMetaClient =
     HoodieTableMetaClient.builder().setBasePath(path)
       .setConf(HadoopFSUtils.getStorageConfWithCopy(session.sessionState.newHadoopConf())).build()
+
+  def properties(catalog: Option[CatalogTable]): Map[String, String] =
+    catalog.fold(Map.empty[String, String])(t => t.storage.properties ++ t.properties)
 
   private def isTable(session: ClassicSession, path: String): Boolean = {
     val properties = new Path(new Path(path, HoodieTableMetaClient.METAFOLDER_NAME), "hoodie.properties")
@@ -140,8 +143,7 @@ private[hudi] object HudiRefusals {
   /** Checks the settings for Hudi's client: it fails on a bucket index in many ways. */
   def index(session: ClassicSession, name: String, catalog: Option[CatalogTable]): Unit = {
     def isBucket(value: Option[String]) = value.exists(_.trim.equalsIgnoreCase("BUCKET"))
-    val properties = catalog.fold(Map.empty[String, String])(t => t.storage.properties ++ t.properties)
-    if (isBucket(properties.get(IndexType))) bucketIndex(name)
+    if (isBucket(HudiFormat.properties(catalog).get(IndexType))) bucketIndex(name)
     if (isBucket(session.conf.getOption(IndexType)))
       refuse("ZORDER_SESSION_REFUSED.HUDI_BUCKET_INDEX", "table" -> name, "setting" -> IndexType)
   }

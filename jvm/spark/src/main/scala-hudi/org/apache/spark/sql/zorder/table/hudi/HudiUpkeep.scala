@@ -1,10 +1,12 @@
 package org.apache.spark.sql.zorder.table.hudi
 
+import java.time.{Instant, LocalDateTime, ZoneId}
+import java.time.format.DateTimeFormatterBuilder
+import java.time.temporal.ChronoField
 import java.util.Locale
 
 import scala.annotation.{nowarn, tailrec}
 import scala.collection.JavaConverters._
-import scala.util.Try
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.hudi.client.common.HoodieSparkEngineContext
@@ -20,6 +22,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{Retention, RunRecord, VacuumResult}
+import org.apache.spark.sql.zorder.table.parquet.files.FileMoves
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** Rollback and removal, with Hudi's own commands. */
@@ -192,23 +195,64 @@ private[hudi] object HudiVacuum {
       opened: HudiClusterTable,
       retention: Retention,
       dryRun: Boolean): Seq[VacuumResult] = {
-    val settings = opened.hudiProperties ++ policy(retention.ms)
+    val settings = opened.hudiProperties ++ policy(opened.meta, retention.ms, System.currentTimeMillis)
     HudiClient.during(session, opened.root.toString, settings) { client =>
-      val old = deletable(client)
-      val bytes = old.map(length(session, _)).sum
-      if (!dryRun) client.clean()
-      if (old.isEmpty) Nil else Seq(VacuumResult(opened.root, old.length.toLong, bytes, 0L, "DELETED"))
+      val old = deletable(client).flatMap(path => length(session, path).map(path -> _))
+      // Hudi may have a plan of its own to finish first
+      val gone =
+        if (dryRun) old
+        else {
+          client.clean()
+          old.filter { case (path, _) => length(session, path).isEmpty }
+        }
+      if (gone.isEmpty) Nil
+      else Seq(VacuumResult(opened.root, gone.length.toLong, gone.map(_._2).sum, 0L, "DELETED"))
     }
   }
 
-  /** Hudi counts whole hours, and keeps the last one at least. */
-  private def policy(keepMs: Long): Map[String, String] =
-    if (keepMs == 0)
-      Map("hoodie.clean.policy" -> "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained" -> "1")
-    else
-      Map(
-        "hoodie.clean.policy" -> "KEEP_LATEST_BY_HOURS",
-        "hoodie.clean.hours.retained" -> math.ceil(keepMs / MillisPerHour).toInt.toString)
+  private def policy(meta: HoodieTableMetaClient, keepMs: Long, now: Long): Map[String, String] = {
+    val commits = meta.getActiveTimeline.getCommitsTimeline.filterCompletedInstants().getInstants.asScala
+      .map(c => (c.requestedTime, Option(c.getCompletionTime).getOrElse(c.requestedTime)))
+    // however few commits there were since the last clean
+    Map("hoodie.clean.trigger.max.commits" -> "0") ++
+      (hours(commits.toSeq, keepMs, now, meta.getTableConfig.getTimelineTimezone.getZoneId) match {
+        case Some(kept) =>
+          Map("hoodie.clean.policy" -> "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained" -> kept.toString)
+        case None =>
+          Map(
+            "hoodie.clean.policy" -> "KEEP_LATEST_FILE_VERSIONS",
+            "hoodie.clean.fileversions.retained" -> "1")
+      })
+  }
+
+  /**
+   * Hudi counts whole hours from when a commit began, and keeps everything if none began in them. What a commit replaced
+   * was read until it ended.
+   *
+   * @param commits
+   *   when each began and ended, by Hudi's clock
+   * @return
+   *   enough hours for each commit that ended within the retention; None if there is none: all that was replaced is older
+   */
+  private[hudi] def hours(
+      commits: Seq[(String, String)],
+      keepMs: Long,
+      now: Long,
+      zone: ZoneId): Option[Int] = {
+    val since = Instant.ofEpochMilli(now - keepMs).atZone(zone).format(Clock)
+    val recent = commits.collect { case (began, ended) if keepMs > 0 && ended > since => began }
+    if (recent.isEmpty) None
+    else {
+      // old tables have no milliseconds
+      val first = (since +: recent).min.padTo(since.length, '0')
+      val from = LocalDateTime.parse(first, Clock).atZone(zone).toInstant.toEpochMilli
+      Some(math.ceil((now - from) / MillisPerHour).toInt)
+    }
+  }
+
+  /** Of the names of instants. */
+  private val Clock = new DateTimeFormatterBuilder().appendPattern("yyyyMMddHHmmss")
+    .appendValue(ChronoField.MILLI_OF_SECOND, 3).toFormatter(Locale.ROOT)
 
   private def deletable(client: HudiClient.Client): Seq[String] = {
     val context = client.getEngineContext.asInstanceOf[HoodieSparkEngineContext]
@@ -219,10 +263,11 @@ private[hudi] object HudiVacuum {
       .flatMap(p => planner.getDeletePaths(p, earliest).getRight.asScala).map(_.getFilePath)
   }
 
-  private def length(session: ClassicSession, path: String): Long =
-    Try(
-      new Path(path).getFileSystem(session.sessionState.newHadoopConf()).getFileStatus(new Path(path)).getLen)
-      .getOrElse(0L)
+  /** None if it is not there. */
+  private def length(session: ClassicSession, path: String): Option[Long] = {
+    val file = new Path(path)
+    FileMoves.status(file.getFileSystem(session.sessionState.newHadoopConf()), file).map(_.getLen)
+  }
 }
 
 /** Runs that died between their plan and their commit: the plan would lock the files for others. */
@@ -242,9 +287,12 @@ private[hudi] object DeadRuns extends Logging {
    * Undoes what dead runs have left with Hudi's own rollback: the plan, the markers and the files. If a run may be
    * alive, waits for its next heartbeat or until it counts as dead.
    */
-  def rollBack(session: ClassicSession, meta: HoodieTableMetaClient): Unit = {
+  def rollBack(
+      session: ClassicSession,
+      meta: HoodieTableMetaClient,
+      settings: Map[String, String]): Unit = {
     val dead = pending(meta).filter(isDead(meta, _))
-    if (dead.nonEmpty) HudiClient.during(session, meta.getBasePath.toString) { client =>
+    if (dead.nonEmpty) HudiClient.during(session, meta.getBasePath.toString, settings) { client =>
       dead.foreach { instant =>
         logWarning(s"The clustering $instant of ${meta.getBasePath} died and is rolled back")
         undo(client, instant)

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table.hudi
 
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.hudi.HoodieDatasetBulkInsertHelper
@@ -9,6 +11,7 @@ import org.apache.hudi.common.model.FileSlice
 import org.apache.hudi.data.HoodieJavaRDD
 import org.apache.hudi.exception.HoodieException
 import org.apache.hudi.table.HoodieSparkTable
+import org.apache.spark.internal.Logging
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -30,7 +33,8 @@ final private[hudi] class HudiWrite(
     opened: HudiClusterTable,
     slices: Map[String, FileSlice],
     runId: String)
-    extends TableWrite {
+    extends TableWrite
+    with Logging {
 
   private var planned: Option[PlannedClustering] = None
   private var written: Option[RDD[WriteStatus]] = None
@@ -75,6 +79,8 @@ final private[hudi] class HudiWrite(
     CrashPoint.hit("hudi-commit")
     try clustering.execute(written.get)
     catch {
+      case NonFatal(e) if clustering.isCommitted =>
+        logWarning(s"Hudi committed ${clustering.instant} of ${opened.name}, and failed afterwards", e)
       case e: HoodieException =>
         pending.abandon(runId)
         conflict(e)

@@ -36,7 +36,7 @@ final private[hudi] class PlannedClustering(
     settings: Map[String, String]) {
 
   private val basePath = opened.root.toString
-  private val client = HudiClient.open(session, basePath, settings)
+  private val client = HudiClient.open(session, basePath, settings ++ HudiClient.Heartbeat)
   private var scheduled: Option[String] = None
   private var openWrites: Set[String] = Set.empty
 
@@ -75,6 +75,11 @@ final private[hudi] class PlannedClustering(
     client.cluster(instant, true)
     ()
   }
+
+  /** Whether the commit took place, whatever failed in it. */
+  def isCommitted: Boolean =
+    metaClient().getActiveTimeline.filterCompletedInstants().getInstants.asScala
+      .exists(_.requestedTime == instant)
 
   def undo(): Unit = scheduled.foreach { at =>
     ActiveSession.during(session)(DeadRuns.undo(client, at))
