@@ -175,6 +175,9 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     rows(0, 5).write.format("parquet").option("PathGlobFilter", "part-*").saveAsTable("some_files")
     refuses("TABLE_REFUSED.READ_OPTION", "some_files has the option pathGlobFilter = 'part-*'")(
       openName("some_files"))
+    rows(0, 5).write.format("parquet").option("ignoredPathSegmentRegex", "^staged").saveAsTable("not_staged")
+    refuses("TABLE_REFUSED.READ_OPTION", "not_staged has the option ignoredPathSegmentRegex = '^staged'")(
+      openName("not_staged"))
     spark.conf.set("spark.sql.files.ignoredPathSegmentRegex", "^[._]|^staged")
     try refuses("SESSION_REFUSED.IGNORED_PATHS", "other files than a run")(openName("sales"))
     finally spark.conf.unset("spark.sql.files.ignoredPathSegmentRegex")

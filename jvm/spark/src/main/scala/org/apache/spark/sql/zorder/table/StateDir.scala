@@ -52,10 +52,10 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   def homes(): Map[String, String] =
     TextFiles.read(fs, homesFile).fold(Map.empty[String, String])(StateDir.pairs)
 
-  /** Adds those that are not known yet. */
+  /** A partition that its owner has put elsewhere since has its new place. */
   def addHomes(homes: Map[String, String]): Unit = {
     val known = this.homes()
-    if ((homes.keySet -- known.keySet).nonEmpty) replace(homesFile, StateDir.json(homes ++ known))
+    if ((known ++ homes) != known) replace(homesFile, StateDir.json(known ++ homes))
   }
 
   /** The old file goes with the checksum that a copy of it may have on a disk. */

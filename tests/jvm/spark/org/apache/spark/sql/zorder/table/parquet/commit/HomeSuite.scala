@@ -8,6 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.table.{CrashPoints, ParquetNames, TableFixture, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.HomeChoice
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
@@ -116,5 +117,48 @@ class HomeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
     assert(tableIds("t") == before && ids(far).size == 5)
     val places = spark.sessionState.catalog.listPartitions(meta.identifier).map(_.location.getPath)
     assert(places.toSet == Set(s"${meta.location.getPath}/p=0", s"${meta.location.getPath}/p=1", far))
+  }
+
+  test("a partition that its owner has put elsewhere since a run stays there, and is at home there") {
+    val path = moved("external partitioned")
+    val lake = dir("lake")
+    rows(60, 70).where("p = 1").drop("p").write.parquet(lake)
+    spark.sql(s"ALTER TABLE t PARTITION (p = 1) SET LOCATION '$lake'")
+    val wanted = fifty.filter(_ % 2 == 0) ++ (61L until 70L by 2)
+    vacuumed(TableRef.Name(Seq("t")))
+    for (runs <- 0 to 1) {
+      if (runs > 0) {
+        moves("t")
+        rewriteAll(openName("t"), "r3")
+      }
+      assert(remove() == "REMOVED")
+      spark.sql("REFRESH TABLE t")
+      assert(tableIds("t") == wanted && ids(lake).size == 5)
+      val places = spark.sessionState.catalog.listPartitions(meta.identifier).map(_.location.getPath)
+      assert(places.toSet == Set(s"$path/p=0", lake))
+    }
+  }
+
+  kinds.foreach { kind =>
+    test(s"$kind: what a job puts into the old place during the way home comes with it") {
+      val path = moved(kind)
+      val extra = dir("extra")
+      val more = rows(60, 70)
+      (if (kind.endsWith("partitioned")) more.where("p = 1").drop("p") else more).write.parquet(extra)
+      val place = if (kind.endsWith("partitioned")) s"$path/p=1" else path
+      CrashPoint.meanwhile = at =>
+        if (at == "home-moving") {
+          CrashPoint.meanwhile = _ => ()
+          copyFile(listed(extra).filter(_.getName.endsWith(".parquet")).head.getPath, s"$place/data.parquet")
+          write(s"$place/_notes/mine.txt", "mine")
+        }
+      val wanted = fifty ++ ids(extra)
+      try assert(refused(remove()).contains("Move it away: the next statement"))
+      finally CrashPoint.meanwhile = _ => ()
+      delete(new File(s"$place/_notes"))
+      assert(remove() == "REMOVED")
+      spark.sql("REFRESH TABLE t")
+      assert(tableIds("t") == wanted && ids(path) == wanted && meta.location.getPath == path)
+    }
   }
 }

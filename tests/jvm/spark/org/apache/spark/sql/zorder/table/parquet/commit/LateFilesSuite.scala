@@ -6,6 +6,7 @@ import java.nio.file.Files
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.catalyst.catalog.CatalogTablePartition
 import org.apache.spark.sql.zorder.table.{StateDir, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
@@ -129,6 +130,98 @@ class LateFilesSuite extends AnyFunSuite with ExchangeFixture with Steps {
       openName("t").checkBeforeRun()
       assert(refreshed() == wanted && names(place).size == 1)
     }
+  }
+
+  /** An external table with these directories of partitions, of rows with odd ids. Hive keeps names as they are. */
+  private def spelled(dirs: (String, Range)*): String = {
+    val path = dir("spelled")
+    dirs.foreach { case (name, ids) =>
+      rows(ids.start, ids.end).where("p = 1").drop("p").write.parquet(s"$path/$name")
+    }
+    spark.sql("CREATE TABLE t (id BIGINT, v BIGINT, p DATE) USING parquet PARTITIONED BY (p) " +
+      s"LOCATION '$path'")
+    val partitions = dirs.map { case (name, _) =>
+      val storage = meta.storage.copy(locationUri = Some(new Path(path, name).toUri))
+      CatalogTablePartition(Map("p" -> name.stripPrefix("p=")), storage)
+    }
+    spark.sessionState.catalog.createPartitions(meta.identifier, partitions, ignoreIfExists = false)
+    path
+  }
+
+  test("a partition whose directory Spark would spell otherwise: late files take the place of its rows") {
+    val path = spelled("p=2024-1-1" -> (0 until 40))
+    moves("t")
+    rewriteAll(openName("t"))
+    vacuum()
+    copyFile(file(100, 110, partition = true).getPath, s"$path/p=2024-1-1/data.parquet")
+    assert(refused(vacuum()).contains("LATE FILES"))
+    assert(vacuum(Some(LateChoice.Replace)).contains("REPLACED"))
+    assert(refreshed() == odd(100, 110))
+    vacuum()
+    assert(refreshed() == odd(100, 110))
+  }
+
+  test("two directories for one value: a run is refused, in place and where files move") {
+    spelled("p=2024-1-1" -> (0 until 40), "p=2024-01-01" -> (40 until 50))
+    val wanted = odd(0, 50)
+    for (_ <- Seq("in place", "moved")) {
+      assert(refused(openName("t").checkBeforeRun()).contains("p=2024-01-01 and p=2024-1-1"))
+      assert(tableIds("t") == wanted)
+      moves("t")
+    }
+  }
+
+  test("a file that takes the place of an old one, of its name, is asked about") {
+    val path = make("external partitioned")
+    val daily = s"$path/p=1/daily.parquet"
+    copyFile(file(40, 50, partition = true).getPath, daily)
+    moves("t")
+    rewriteAll(openName("t"))
+    new File(daily).delete()
+    copyFile(file(60, 70, partition = true).getPath, daily)
+    assert(refused(openName("t").checkBeforeRun()).contains("LATE FILES"))
+    assert(refused(vacuum()).contains("LATE FILES"))
+    assert(vacuum(append).contains("APPENDED"))
+    val wanted = (forty ++ odd(40, 50) ++ odd(60, 70)).sorted
+    assert(refreshed() == wanted)
+    vacuum()
+    assert(refreshed() == wanted && names(s"$path/p=1").isEmpty)
+  }
+
+  test("late files of a partition that is dropped are no rows; of one that is empty they are the rows") {
+    val path = make("external partitioned")
+    val late = file(100, 110, partition = true).getPath
+    moves("t")
+    rewriteAll(openName("t"))
+    step("emptied by name") {
+      spark.sql("INSERT OVERWRITE TABLE t PARTITION (p = 1) SELECT id, id FROM range(1) WHERE false")
+      vacuum()
+      copyFile(late, s"$path/p=1/data.parquet")
+      assert(refused(vacuum()).contains("LATE FILES"))
+      assert(vacuum(Some(LateChoice.Replace)).contains("REPLACED"))
+      assert(refreshed() == (forty.filter(_ % 2 == 0) ++ odd(100, 110)).sorted)
+    }
+    step("dropped") {
+      spark.sql("ALTER TABLE t DROP PARTITION (p = 1)")
+      copyFile(late, s"$path/p=1/data.parquet")
+      openName("t").checkBeforeRun()
+      vacuum()
+      rewriteAll(openName("t"), "r2")
+      assert(refreshed() == forty.filter(_ % 2 == 0) && names(s"$path/p=1") == Seq("data.parquet"))
+    }
+  }
+
+  test("what was appended by path before an overwrite by name is asked about, not appended") {
+    val path = make("external")
+    moves("t")
+    rewriteAll(openName("t"))
+    copyFile(file(100, 110, partition = false).getPath, s"$path/data.parquet")
+    spark.sql("INSERT OVERWRITE TABLE t VALUES (201, 0, 1)")
+    assert(refused(vacuum()).contains("LATE FILES"))
+    assert(refused(openName("t").prepare("r2")).contains("LATE FILES"))
+    assert(vacuum(Some(LateChoice.Ignore)).contains("IGNORED"))
+    rewriteAll(openName("t"), "r2")
+    assert(refreshed() == Seq(201L))
   }
 
   test("a place of its own that a partition had: what is appended from there stays there") {

@@ -7,6 +7,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.{CommitRequest, Operation, RunRecord}
+import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.commit.{NestedFiles, SwapPlan}
 import org.apache.spark.sql.zorder.table.parquet.files.{
   CopyName,
@@ -47,8 +48,9 @@ private[zorder] object LateChoice {
  * @param home
  *   whether `dir` is where the files lay at first, and no journal names it any more
  * @param sure
- *   whether its rows are appended ones: the old files are all still there, or it has arrived. A place whose files are
- *   gone may have been overwritten by path, and then the file stands for rows that the table has.
+ *   whether its rows are appended ones: the old files are all still there, and what the commit made of them, or it has
+ *   arrived. A place whose files are gone may have been overwritten by path, and then the file stands for rows that the
+ *   table has; a table whose files are gone was overwritten by name, and the rows of the file perhaps with it.
  * @param arrived
  *   whether the table has it: it was copied before a crash
  * @param far
@@ -81,16 +83,19 @@ private[zorder] object LateFiles {
   /** Late files of all finished commits that are neither copied nor ignored. */
   def find(table: ParquetTable): Seq[LateDataFile] = find(table, table.doneJournals())
 
-  /** The same of these finished commits. */
+  /** The same of these finished commits. What comes to a partition that the table has not any more is no row of it. */
   def find(table: ParquetTable, done: Seq[Journal]): Seq[LateDataFile] = {
     // to know it, a path's files are read
     lazy val live = table.liveDirs()
     lazy val dirs = live.values.map(_.toUri.getPath).toSet
-    val old = for {
+    val inOldPlaces = for {
       j <- done
-      u <- j.units if !dirs(u.old.toUri.getPath)
+      u <- j.units if !dirs(u.old.toUri.getPath) && live.contains(u.partition)
       f <- inOld(table, j, u)
     } yield f
+    val stands = inOldPlaces.filter(_.sure).map(_.partition).distinct
+      .filter(p => hasLastRun(table, done, p, live(p))).toSet
+    val old = inOldPlaces.map(f => f.copy(sure = f.sure && stands(f.partition)))
     val home = table match {
       case moves: CatalogParquetTable => FirstPlaces.late(moves, done, live)
       case _ => Nil
@@ -110,18 +115,28 @@ private[zorder] object LateFiles {
 
   private def inOld(table: ParquetTable, journal: Journal, unit: SwapUnit): Seq[LateDataFile] = {
     val tree = DirectoryListing.walk(table.store.fs, unit.old)
-    val known = unit.named.map(_.rel).toSet
+    val known = unit.named.toSet
+    val names = known.map(_.rel)
     val there = tree.files.map(f => (f.rel, f.length)).toSet
     // a journal whose files were vacuumed names none any more
     val whole = unit.inputs.nonEmpty && unit.named.filter(_.isData).forall(f => there((f.rel, f.length)))
-    tree.data.filterNot(f => known(f.rel) || UnfinishedFiles.is(table.store.fs, unit.old, f)).map(
+    tree.data.filterNot(f => known(f) || UnfinishedFiles.is(table.store.fs, unit.old, f)).map(f =>
       LateDataFile(
         Some(journal),
         unit.partition,
         unit.old,
-        _,
+        f,
         home = false,
-        sure = whole))
+        // one of the name of an old file has taken its place
+        sure = whole && !names(f.rel)))
+  }
+
+  /** Whether a partition still has a file of its last commit. Else it was overwritten since, and late files with it. */
+  private def hasLastRun(table: ParquetTable, done: Seq[Journal], partition: String, dir: Path): Boolean = {
+    val last = done.flatMap(_.units).filter(_.partition == partition).last
+    val made = (last.outputs ++ last.kept).filter(_.isData)
+    lazy val there = DirectoryListing.walk(table.store.fs, dir).files.map(f => (f.rel, f.length)).toSet
+    made.isEmpty || made.exists(f => there((f.rel, f.length)))
   }
 
   /** By its own name, or as the same file: an object store does not keep the modification time of what is copied. */
@@ -210,21 +225,31 @@ private[zorder] object LateFiles {
     choice match {
       case LateChoice.Append => carry(table, found)
       case LateChoice.Replace =>
-        if (found.nonEmpty) replace(table, found, statement)
-        copied(table, found)
+        val inputs = table.files().groupBy(_.partition)
+        val (full, empty) = found.partition(f => inputs.contains(f.partition))
+        if (full.nonEmpty)
+          replace(table, full, full.map(_.partition).distinct.flatMap(inputs), statement)
+        copied(table, full)
+        // where there are no rows, none is replaced
+        carry(table, empty)
       case LateChoice.Ignore => note(table, found)((j, files) => j.copy(ignored = j.ignored ++ files))
     }
     found.groupBy(_.dir)
   }
 
   /** A commit of their partitions, which hold nothing but these files afterwards. */
-  private def replace(table: ParquetTable, found: Seq[LateDataFile], statement: String): Unit = {
-    val partitions = found.map(_.partition).toSet
-    val inputs = table.files().filter(f => partitions(f.partition))
+  private def replace(
+      table: ParquetTable,
+      found: Seq[LateDataFile],
+      inputs: Seq[DataFile],
+      statement: String): Unit = {
+    val spelling = table.actual.map(_.swap)
     val runId = UUID.randomUUID().toString.take(8)
     val journal = table.stage(runId, Operation.Replace)
     try {
-      found.foreach(f => copy(table, f, SwapPlan.below(journal.staging, f.partition)))
+      found.foreach { f =>
+        copy(table, f, SwapPlan.below(journal.staging, spelling.getOrElse(f.partition, f.partition)))
+      }
       val record = RunRecord.of(Operation.Replace, runId, statement).copy(rewritten = inputs)
       table.commit(journal, CommitRequest(record, Map.empty))
     } catch { case e: Throwable => table.discard(journal); throw e }

@@ -84,6 +84,9 @@ private[zorder] trait ParquetTable extends ClusterTable {
   /** Where the data of each partition is now, by the partition's directories ("" when unpartitioned). */
   def liveDirs(): Map[String, Path]
 
+  /** The directories of partitions by their spelling in a staging directory. */
+  private[parquet] def actual: Map[String, String]
+
   /** The catalog's name of the table, if it was opened by that. */
   private[parquet] def catalogName: Option[TableIdentifier]
 
@@ -128,7 +131,7 @@ private[zorder] trait ParquetTable extends ClusterTable {
    * gone then. Files of the snapshot that are not inputs stay part of the table.
    *
    * @param journal
-   *   from `prepare`. Below its staging directory, partitions are spelt as Spark writes them.
+   *   from `prepare`. Below its staging directory, partitions are spelt as Spark writes them, see `actual`.
    * @param staged
    *   what lies in that directory
    */
@@ -318,8 +321,7 @@ private[zorder] class PathParquetTable(
     if (named && state.nextNumber() != runs)
       throw new ZOrderConflictException("ZORDER_CONFLICT.OTHER_COMMIT", "table" -> name)
 
-  /** The table's partition directories by their spelling in a staging directory. */
-  protected def actual: Map[String, String] = content.actual
+  override private[parquet] def actual: Map[String, String] = content.actual
 
   /** Where the data of each partition is now. */
   override def liveDirs(): Map[String, Path] =
@@ -347,9 +349,14 @@ final private[zorder] class PartitionedParquetTable(entry: CatalogEntry)
   override def schema: StructType = entry.meta.schema
   override def declared: Option[StructType] = Some(entry.meta.dataSchema)
   override def partitionSchema: StructType = entry.meta.partitionSchema
-  override protected def actual: Map[String, String] = entry.actual()
+  override private[parquet] def actual: Map[String, String] = entry.actual()
   override def liveDirs(): Map[String, Path] = entry.liveDirs()
   override def files(): Seq[DataFile] = entry.files()
+
+  override def checkBeforeRun(): Unit = {
+    entry.checkSpelling()
+    super.checkBeforeRun()
+  }
 
   /** A partition with a place of its own cannot be exchanged beside the table's directory. */
   override def check(files: Seq[DataFile]): Unit = {
@@ -438,6 +445,12 @@ private[zorder] final class CatalogParquetTable(
   }
 
   override def liveDirs(): Map[String, Path] = entry.liveDirs()
+  override private[parquet] def actual: Map[String, String] = entry.actual()
+
+  override def checkBeforeRun(): Unit = {
+    entry.checkSpelling()
+    super.checkBeforeRun()
+  }
 
   /** The first directory of an external table is its owner's, who may write there by path. */
   override private[parquet] def keepsDirectory(unit: SwapUnit): Boolean =

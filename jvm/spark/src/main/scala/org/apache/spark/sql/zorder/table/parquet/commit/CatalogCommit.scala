@@ -274,8 +274,9 @@ private[zorder] final class CatalogEntry(
     val recorded = state.homes()
     val top = if (isManaged || partitioned) root else new Path(root.getParent, base)
     live.map { case (partition, dir) =>
-      val home = recorded.get(partition).map(uri => fs.makeQualified(new Path(new URI(uri))))
-      partition -> home.getOrElse(if (topOf(dir).isDefined) SwapPlan.below(top, partition) else dir)
+      // a partition that is in no directory of ours is where its owner has put it, perhaps since a run
+      def home = recorded.get(partition).map(uri => fs.makeQualified(new Path(new URI(uri))))
+      partition -> (if (topOf(dir).isEmpty) dir else home.getOrElse(SwapPlan.below(top, partition)))
     }
   }
 
@@ -296,13 +297,23 @@ private[zorder] final class CatalogEntry(
     tree.copy(files = tree.files.filter(f => !partitioned || !f.rel.contains('/'))).dataFiles(_ => partition)
   }.sortBy(_.path)
 
+  /** Refuses two partitions of one value: a run would write the rows of both into one directory. */
+  def checkSpelling(): Unit = {
+    def spelled(p: CatalogTablePartition) =
+      meta.partitionColumnNames.map(c => s"$c=${p.spec(c)}").mkString("/")
+    if (partitioned)
+      PathContent.byValues(root, catalog.listPartitions(ident).map(p => written(p) -> spelled(p)))
+    ()
+  }
+
   /** The catalog's partition directories by the directories that a write of the typed values makes. */
   def actual(): Map[String, String] =
     if (!partitioned) Map.empty
-    else {
-      val zone = session.sessionState.conf.sessionLocalTimeZone
-      partitions().map { case (fragment, p) =>
-        PathContent.canonical(session, meta.partitionSchema, p.toRow(meta.partitionSchema, zone)) -> fragment
-      }
-    }
+    else PathContent.byValues(root, partitions().toSeq.map { case (fragment, p) => written(p) -> fragment })
+
+  /** The directories that a write of the partition's typed values makes. */
+  private def written(p: CatalogTablePartition): String = {
+    val zone = session.sessionState.conf.sessionLocalTimeZone
+    PathContent.canonical(session, meta.partitionSchema, p.toRow(meta.partitionSchema, zone))
+  }
 }

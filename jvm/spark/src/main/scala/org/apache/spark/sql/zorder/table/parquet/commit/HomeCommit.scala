@@ -62,13 +62,11 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
     val copied = u.outputs.map(f => (CopyName.of(u.staged, f), f.length)).toSet
     DirectoryListing.walk(fs, u.target).files
       .filterNot(f => marker(f) || copied((f.rel, f.length)) || goes(new Path(u.target, f.rel)))
-      .headOption.foreach { f =>
-        refuse(
-          "ZORDER_CANNOT_REMOVE.HOME_OCCUPIED",
-          "file" -> s"${u.target}/${f.rel}",
-          "table" -> table.name)
-      }
+      .headOption.foreach(refuseFor("ZORDER_CANNOT_REMOVE.HOME_OCCUPIED", u, _))
   }
+
+  private def refuseFor(condition: String, unit: SwapUnit, file: ListedFile): Nothing =
+    refuse(condition, "file" -> s"${unit.target}/${file.rel}", "table" -> table.name)
 
   private def marker(f: ListedFile): Boolean =
     f.rel.split('/').last == "_SUCCESS" || CarriedOverFiles.stale(f.rel)
@@ -81,7 +79,7 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
 
   private def rename(units: Seq[SwapUnit]): Unit = {
     val txn = Journal.newTxn("home")
-    ActiveWriters.await(fs, table.root, units.map(_.staged), waitMs)
+    ActiveWriters.await(fs, table.root, units.map(_.staged) ++ units.map(_.target), waitMs)
     Journal.begin(txn)
     try {
       val prepared = table.store.write(
@@ -112,8 +110,7 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
   private def forward(journal: Journal): Unit = {
     journal.units.foreach { u =>
       if (fs.exists(u.staged)) {
-        DirectoryListing.walk(fs, u.target).files.filter(marker)
-          .foreach(f => fs.delete(new Path(u.target, f.rel), false))
+        vacate(u)
         FileMoves.deleteEmptyDirs(fs, u.target)
         FileMoves.rename(fs, u.staged, u.target)
         CrashPoint.hit("home-moved")
@@ -124,6 +121,22 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
     journal.units.flatMap(u => table.topOf(u.staged)).distinct.foreach(FileMoves.deleteEmptyDirs(fs, _))
     mark.end(journal.txn, Nil)
     table.store.delete(journal)
+  }
+
+  /**
+   * Makes room at home. What a job has written there since it was looked at goes into the table, as it would have if the
+   * table had been at home.
+   */
+  private def vacate(unit: SwapUnit): Unit = {
+    val there = ActiveWriters.await(fs, unit.target, waitMs).files
+    if (there.nonEmpty) {
+      val copies = unit.outputs.map(CopyName.of(unit.staged, _)).toSet
+      UnfinishedFiles.bring(fs, unit.target, unit.staged, copies, moves = true)
+      there.filter(f => marker(f) || f.isData && !UnfinishedFiles.is(fs, unit.target, f))
+        .foreach(f => fs.delete(new Path(unit.target, f.rel), false))
+      DirectoryListing.walk(fs, unit.target).files.headOption
+        .foreach(refuseFor("ZORDER_CANNOT_REMOVE.HOME_TAKEN", unit, _))
+    }
   }
 
   private def alter(units: Seq[SwapUnit]): Unit =

@@ -68,12 +68,12 @@ private[zorder] object SwapPlan {
     val inputsOf = inputs.groupBy(_.partition)
     if (inputs.isEmpty) throw new IllegalArgumentException("A commit without inputs")
     val written = tree.data.groupBy(DirectoryListing.partitionOf)
-    val staged = written.keySet.map(p => actual.getOrElse(p, p))
-    (staged -- inputsOf.keySet).headOption.foreach { p =>
+    val spelledAs = inputsOf.keys.map(p => p -> spelling.getOrElse(p, p)).toMap
+    (written.keySet -- spelledAs.values).headOption.foreach { p =>
       throw new IllegalStateException(s"The run wrote to the partition '$p', from which it read nothing")
     }
     inputsOf.toSeq.sortBy(_._1).map { case (partition, files) =>
-      val spelled = spelling.getOrElse(partition, partition)
+      val spelled = spelledAs(partition)
       val dir = below(staging, spelled)
       if (!written.contains(spelled)) fs.mkdirs(dir)
       dropScratch(fs, tree, spelled)

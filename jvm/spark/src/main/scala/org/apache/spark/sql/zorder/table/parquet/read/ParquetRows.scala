@@ -152,6 +152,11 @@ private[zorder] object PathContent {
     val actual = spec.partitions.map { p =>
       canonical(session, spec.partitionColumns, p.values) -> p.path.toUri.getPath.stripPrefix(base)
     }
+    Content(inFiles, spec.partitionColumns, byValues(root, actual))
+  }
+
+  /** Partition directories by the names that Spark would write. Two of one name are refused. */
+  def byValues(root: Path, actual: Seq[(String, String)]): Map[String, String] = {
     actual.groupBy(_._1).find(_._2.size > 1).foreach { case (fragment, dirs) =>
       refuse(
         "ZORDER_DIRECTORY_REFUSED.TWO_FOR_ONE_PARTITION",
@@ -159,7 +164,7 @@ private[zorder] object PathContent {
         "path" -> root,
         "partition" -> fragment)
     }
-    Content(inFiles, spec.partitionColumns, actual.toMap)
+    actual.toMap
   }
 
   /** If Spark fails at a file, our own reading of the footers says at which, and what to do. */
