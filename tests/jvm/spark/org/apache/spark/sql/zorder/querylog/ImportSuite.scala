@@ -84,6 +84,7 @@ class ImportSuite extends AnyFunSuite with ZOrderSession with FilterFixture {
     "NOT (a <=> 7)" -> "a range(..6)|a range(8..)|a null",
     "s = 'a)b, c' AND a = 1" -> "a equal[1] & s equal[a)b, c]",
     "(s = 'a)b' OR b = 2) AND a = 1" -> "a equal[1]",
+    "s IN ('Paris, TX', 'Rome') AND a = 2" -> "a equal[2]",
     "a IS NULL" -> "a null")
 
   /** The events of real queries, as Spark writes them. */
@@ -133,6 +134,33 @@ class ImportSuite extends AnyFunSuite with ZOrderSession with FilterFixture {
           assert(found.map(_._3) === 2.0 +: Seq.fill(queries.size - 1)(1.0) && found.forall(_._1 == table))
         }
         assert(rows(s"SELECT * FROM zorder_event_log('$dir')").map(_._3).sum === 4.0 * (queries.size + 1))
+      }
+    }
+  }
+
+  test(
+    "event logs: the first of many rolled files says the zone of all; a killed application's compressed log") {
+    withTables {
+      val asked = "ts < TIMESTAMP'2024-01-01 00:00:00'"
+      val wanted = Seq("ts range(..2023-12-31 23:59:59.999999)")
+      val before = java.util.TimeZone.getDefault
+      withTempDir { dir =>
+        java.util.TimeZone.setDefault(java.util.TimeZone.getTimeZone("America/Los_Angeles"))
+        try {
+          val zone +: queries = events(Seq(asked)).init: @unchecked
+          val rolled = dir.resolve("eventlog_v2_app-1")
+          write(rolled.resolve("events_1_app-1"), Seq(zone), None)
+          (2 to 10).foreach(n => write(rolled.resolve(s"events_${n}_app-1"), queries, None))
+          val found = rows(s"SELECT * FROM zorder_event_log('$rolled')")
+          assert(found.map(_._2) === Seq(wanted) && found.head._3 === 9.0)
+          val killed = dir.resolve("app-2.lz4.inprogress")
+          // blocks of the codec have 32 KiB
+          write(killed, zone +: Seq.fill(100)(queries).flatten, Some("lz4"))
+          val whole = Files.readAllBytes(killed)
+          Files.write(killed, whole.take(whole.length / 2))
+          val some = rows(s"SELECT * FROM zorder_event_log('$killed')")
+          assert(some.map(_._2) === Seq(wanted) && some.head._3 > 1.0 && some.head._3 < 100.0)
+        } finally java.util.TimeZone.setDefault(before)
       }
     }
   }

@@ -351,6 +351,20 @@ class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
     }
   }
 
+  test("the statement of an audit takes files that Delta has clustered") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      liquid(path, "a, b", 8000)
+      spark.sql(s"OPTIMIZE delta.`$path` FULL").collect()
+      more(path, 8000, 32000)
+      val row = spark.sql(s"SELECT * FROM clustering_information('$path', 'a, b')").head()
+      val statement = row.getAs[String]("statement")
+      assert(statement.startsWith(s"ZORDER TABLE '$path' FULL BY (a, b)"), row)
+      done(keeps(path)(one(statement)))
+      assert(providers(path).keySet === Set(Ours))
+    }
+  }
+
   test("an index of a liquid table, an audit and an advice", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")

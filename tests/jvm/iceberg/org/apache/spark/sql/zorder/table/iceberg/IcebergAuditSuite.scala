@@ -33,4 +33,27 @@ class IcebergAuditSuite extends AnyFunSuite with IcebergFixture {
     more()
     assert(audit("").head.getAs[Long]("files_since_last_run") === 4)
   }
+
+  test("statements name partitions by their values, and tables by names that parse") {
+    val table =
+      create("`audited-too`", "id BIGINT, a INT, b INT, `my city` STRING", "PARTITIONED BY (`my city`)")
+    for (city <- Seq("New York", "Zürich"))
+      fill(
+        table,
+        4000,
+        4,
+        "id",
+        "int(hash(id) % 1000) AS a",
+        "int(hash(id, 2) % 5000) AS b",
+        s"'$city' AS `my city`")
+    def statements: Seq[String] =
+      sql(s"SELECT statement FROM clustering_information('$table', 'a, b') WHERE partition != ''")
+        .collect().toSeq.map(_.getString(0)).sorted
+    assert(statements.map(_.takeWhile(_ != '(')) === Seq("New York", "Zürich").map(city =>
+      s"ZORDER TABLE ice.db.`audited-too` WHERE `my city` = '$city' BY "))
+    statements.foreach(s => assert(status(sql(s).collect().head) === "DONE", s))
+    val log = "SELECT * FROM zorder_query_log('SELECT * FROM ice.db.`audited-too` WHERE a = 5')"
+    sql(log).createOrReplaceTempView("asked")
+    assert(sql(s"SELECT * FROM clustering_queries('$table', 'asked')").count() > 0)
+  }
 }

@@ -120,4 +120,16 @@ class FilterAuditSuite extends AnyFunSuite with RunFixture {
       assert(refused.contains("WHERE names a column nope that"), refused)
     }
   }
+
+  test("a partition column of type CHAR, whose directories have its blanks or not") {
+    withTable("w_c") {
+      spark.sql("CREATE TABLE w_c (id INT, p CHAR(5)) USING parquet PARTITIONED BY (p)")
+      spark.sql("INSERT INTO w_c VALUES (1, 'x1'), (2, 'y2')")
+      def read(filter: String): Long =
+        spark.sql(s"""SELECT * FROM clustering_where('w_c', "$filter")""").head().getAs[Long]("read_count")
+      def found(filter: String): Long = spark.table("w_c").where(filter).count()
+      for (filter <- Seq("p = 'x1'", "p = 'x1  '", "p IN ('x1', 'z')", "p > 'x1'", "p = 'x'", "'y2   ' <= p"))
+        assert(read(filter) === found(filter), filter)
+    }
+  }
 }

@@ -1,10 +1,9 @@
 package org.apache.spark.sql.zorder.querylog
 
-import java.io.{BufferedReader, InputStreamReader}
+import java.io.{BufferedReader, EOFException, InputStreamReader}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.sql.Timestamp
 
-import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
 import com.fasterxml.jackson.databind.ObjectMapper
@@ -28,33 +27,48 @@ object EventLogImport {
     val root = new Path(path)
     val fs = root.getFileSystem(session.sessionState.newHadoopConf())
     if (!fs.exists(root)) refuse("ZORDER_INVALID_QUERY_LOG.NO_EVENT_LOG", "path" -> fs.makeQualified(root))
-    QueryShape.counted(files(fs, root).flatMap(read(fs, _)))
+    QueryShape.counted(applications(fs, root).flatMap(read(fs, _)))
   }
 
-  private def files(fs: FileSystem, path: Path): Seq[Path] = {
-    val status = fs.getFileStatus(path)
-    if (status.isFile) Seq(path)
-    else fs.listStatus(path).toSeq.map(_.getPath).sortBy(_.getName)
-      .filterNot(p => Seq(".", "_", "appstatus").exists(p.getName.startsWith(_))).flatMap(files(fs, _))
+  /** The files of each application's log in their order. A rolled log is a directory of numbered ones. */
+  private def applications(fs: FileSystem, path: Path): Seq[Seq[Path]] =
+    if (fs.getFileStatus(path).isFile) Seq(Seq(path))
+    else {
+      val inside = fs.listStatus(path).toSeq.map(_.getPath).sortBy(_.getName)
+        .filterNot(p => Seq(".", "_", "appstatus").exists(p.getName.startsWith(_)))
+      if (path.getName.startsWith(RolledLog)) Seq(inside.sortBy(numberOf))
+      else inside.flatMap(applications(fs, _))
+    }
+
+  private val RolledLog = "eventlog_v2_"
+  private val RolledFile = "events_(\\d{1,18})_.*".r
+
+  private def numberOf(file: Path): Long = file.getName match {
+    case RolledFile(number) => number.toLong
+    case _ => 0L
   }
 
-  /** A log that ends in the middle of a line belongs to an application that is still running. */
-  private def read(fs: FileSystem, file: Path): Seq[LoggedQuery] = {
+  /** The first file of an application alone says its time zone. */
+  private def read(fs: FileSystem, application: Seq[Path]): Seq[LoggedQuery] = {
     var timeZone = "UTC"
+    val queries = Vector.newBuilder[LoggedQuery]
+    application.foreach(eachLine(fs, _) { line =>
+      if (line.contains("SparkListenerEnvironmentUpdate")) timeZone = zone(line).getOrElse(timeZone)
+      else if (line.contains("SparkListenerSQLExecutionStart")) queries ++= started(line, timeZone)
+    })
+    queries.result()
+  }
+
+  /** A log that ends in the middle of a line, or of a compressed block, is of an application that runs or was killed. */
+  private def eachLine(fs: FileSystem, file: Path)(body: String => Unit): Unit =
     try Utils.tryWithResource(
-        new BufferedReader(new InputStreamReader(EventLogFileReader.openEventLog(file, fs), UTF_8)))(
-        _.lines.iterator.asScala.flatMap { line =>
-          if (line.contains("SparkListenerEnvironmentUpdate")) {
-            timeZone = zone(line).getOrElse(timeZone)
-            Nil
-          } else if (line.contains("SparkListenerSQLExecutionStart")) started(line, timeZone)
-          else Nil
-        }.toVector)
+        new BufferedReader(new InputStreamReader(EventLogFileReader.openEventLog(file, fs), UTF_8)))(reader =>
+        Iterator.continually(reader.readLine()).takeWhile(_ != null).foreach(body))
     catch {
+      case _: EOFException =>
       case NonFatal(e) =>
         refuse("ZORDER_INVALID_QUERY_LOG.EVENT_LOG", "file" -> file, "cause" -> firstLine(e))
     }
-  }
 
   private def zone(line: String): Option[String] =
     Option(parsed(line).path("System Properties").path("user.timezone").textValue).filter(_.nonEmpty)

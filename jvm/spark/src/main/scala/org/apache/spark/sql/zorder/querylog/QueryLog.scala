@@ -76,10 +76,11 @@ final private class TableMatcher(session: ClassicSession, table: ClusterTable) {
   private def full(text: String): Option[Seq[String]] =
     Try(session.sessionState.sqlParser.parseMultipartIdentifier(text)).toOption.map { parts =>
       val catalogs = session.sessionState.catalogManager
-      val catalog = catalogs.currentCatalog.name
-      if (parts.size == 1) (catalog +: catalogs.currentNamespace.toSeq) ++ parts
-      else if (parts.size == 2) catalog +: parts
-      else parts
+      if (parts.size > 1 && catalogs.isCatalogRegistered(parts.head)) parts
+      else {
+        val namespace = if (parts.size == 1) catalogs.currentNamespace.toSeq else Nil
+        (catalogs.currentCatalog.name +: namespace) ++ parts
+      }
     }
 
   private def alike(a: Seq[String], b: Seq[String]): Boolean =

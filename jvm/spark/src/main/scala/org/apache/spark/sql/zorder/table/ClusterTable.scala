@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.table
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.errors.{ZOrderConsentException, ZOrderException}
@@ -66,6 +67,9 @@ trait ClusterTable {
   /** Whether its files lie in partitions, even if these are transforms of columns. */
   def partitioned: Boolean = partitionSchema.nonEmpty
 
+  /** A name or a value as the text of a partition's directories has it, and as it is. */
+  def partitionText(escaped: String): String = ExternalCatalogUtils.unescapePathName(escaped)
+
   /** Columns that have one value in each partition: clustering by them has no effect. */
   def constantColumns: Seq[String] = partitionSchema.fieldNames.toSeq
 
@@ -112,6 +116,9 @@ trait ClusterTable {
    * file. None for all other files.
    */
   def otherClusterer(file: DataFile): Option[String] = None
+
+  /** Whether there are such files now. */
+  final def hasOthersFiles: Boolean = files().exists(otherClusterer(_).isDefined)
 
   /**
    * A refusal if the user has not agreed yet to what a run in place does to others. A dry run says it in its reason.

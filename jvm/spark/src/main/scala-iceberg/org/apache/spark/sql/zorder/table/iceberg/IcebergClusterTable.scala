@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
-import java.net.URLEncoder
+import java.net.{URLDecoder, URLEncoder}
 
 import scala.collection.JavaConverters._
 
@@ -118,6 +118,8 @@ final private[iceberg] class IcebergClusterTable(
   /** Partition values are computed from columns that are in the files like any other. */
   override def partitionSchema: StructType = new StructType()
   override def partitioned: Boolean = table.spec.isPartitioned
+
+  override def partitionText(escaped: String): String = URLDecoder.decode(escaped, "UTF-8")
   override def constantColumns: Seq[String] = IcebergPartitions.constant(table)
 
   override def unskippable(paths: Seq[Seq[String]]): Option[ZOrderException] =

@@ -38,7 +38,7 @@ final class IcebergFormat extends TableFormat {
   }
 
   private def named(session: ClassicSession, parts: Seq[String]): Option[ClusterTable] = {
-    val name = parts.mkString(".")
+    val name = TableRef.Name(parts).sql
     val loaded =
       try ActiveSession.during(session)(Provider.load(session, parts))
       catch {

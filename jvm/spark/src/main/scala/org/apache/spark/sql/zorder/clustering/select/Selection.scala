@@ -6,8 +6,9 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
+import org.apache.spark.sql.catalyst.util.CharVarcharUtils
 import org.apache.spark.sql.functions.expr
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{CharType, StructType}
 import org.apache.spark.sql.zorder.stats.measure.{AvoidableReads, Spacing}
 import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException.{firstLine, refuse}
@@ -18,6 +19,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.{DataFile, PartitionValues}
+import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.{Block, Zone}
 
 /**
@@ -146,8 +148,14 @@ private[zorder] object Selection {
 /**
  * A WHERE condition over the columns of a table, its constant parts folded once: `current_date()` means the
  * same for every file.
+ *
+ * @param charLengths
+ *   of partition columns of type CHAR
  */
-final private[zorder] case class WhereCondition(condition: Expression, partitionColumns: Seq[Attribute]) {
+final private[zorder] case class WhereCondition(
+    condition: Expression,
+    partitionColumns: Seq[Attribute],
+    charLengths: Map[ExprId, Int]) {
 
   /** The text that the result row shows. */
   def sql: String = condition.sql
@@ -168,9 +176,34 @@ final private[zorder] case class WhereCondition(condition: Expression, partition
   /** What is left of the condition in one partition. */
   def in(values: Seq[Literal]): Expression = {
     val literal = partitionColumns.map(_.exprId).zip(values).toMap
-    condition.transformUp {
+    padded.transformUp {
       case a: Attribute => literal.getOrElse(a.exprId, a)
       case e if !e.isInstanceOf[Literal] && e.deterministic && e.foldable => WhereCondition.evaluated(e)
+    }
+  }
+
+  /** A query compares CHAR padded; the name of a directory may have the blanks or not. */
+  private lazy val padded: Expression =
+    if (charLengths.isEmpty) condition
+    else
+      condition.transform {
+        case c: BinaryComparison => c.withNewChildren(sameLength(c.children))
+        case i: In => i.withNewChildren(sameLength(i.children))
+      }
+
+  /** CHAR columns and texts that are compared, with blanks up to one length; other expressions stay. */
+  private def sameLength(compared: Seq[Expression]): Seq[Expression] = {
+    def text(e: Expression): Option[UTF8String] = e match {
+      case Literal(t: UTF8String, _) => Some(t)
+      case _ => None
+    }
+    val chars = compared.collect { case a: Attribute if charLengths.contains(a.exprId) => a }
+    if (chars.isEmpty) compared
+    else {
+      val length =
+        (chars.map(a => charLengths(a.exprId)) ++ compared.flatMap(e => text(e)).map(_.numChars)).max
+      compared.map(e =>
+        if (chars.contains(e) || text(e).isDefined) StringRPad(e, Literal(length), Literal(" ")) else e)
     }
   }
 }
@@ -202,7 +235,11 @@ private[zorder] object WhereCondition {
         refuse("ZORDER_INVALID_WHERE.SUBQUERY", "where" -> where)
       case Filter(condition, _) =>
         val partitioning = partitionColumns.map(p => columns.find(_.name == p).get)
-        WhereCondition(ColumnPath.asDeclared(condition, columns), partitioning)
+        val chars = partitioning.flatMap { column =>
+          CharVarcharUtils.getRawType(schema(column.name).metadata)
+            .collect { case char: CharType => column.exprId -> char.length }
+        }
+        WhereCondition(ColumnPath.asDeclared(condition, columns), partitioning, chars.toMap)
       case _ => refuse("ZORDER_INVALID_WHERE.NOT_A_CONDITION", "where" -> where)
     }
   }

@@ -230,6 +230,8 @@ private[advise] object Statements {
   def isPassing(log: String): Boolean = log.startsWith("zorder_queries_")
 
   /**
+   * @param full
+   *   whether it takes files that the format keeps for another clusterer
    * @param log
    *   the queries to lay out for
    * @param options
@@ -237,6 +239,7 @@ private[advise] object Statements {
    */
   def zorder(
       target: TableRef,
+      full: Boolean,
       columns: Seq[String],
       lexical: Boolean,
       log: Option[String],
@@ -245,7 +248,8 @@ private[advise] object Statements {
     val all = log.filterNot(isPassing).map("queryLog" -> _).toSeq ++ options
     val pairs = all.map { case (name, value) => s"$name = ${literal(value)}" }
     val settings = if (pairs.isEmpty) "" else pairs.mkString(" WITH (", ", ", ")")
-    s"ZORDER TABLE ${target.sql} BY ${columns.mkString("(", ", ", ")")}$curve$settings"
+    val from = if (full) " FULL" else ""
+    s"ZORDER TABLE ${target.sql}$from BY ${columns.mkString("(", ", ", ")")}$curve$settings"
   }
 
   private def literal(text: String): String = "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -69,7 +69,16 @@ final class Advisor private (
     else {
       val found = AdviceInput(pinned, user, table, considered, plan, log, progress)
       val laidOut = ClusteredBy.lastRun(table)
-      new Proposals(target, candidates, considered, plan, found, log, laidOut, options).all(progress) ++ kept
+      new Proposals(
+        target,
+        table.hasOthersFiles,
+        candidates,
+        considered,
+        plan,
+        found,
+        log,
+        laidOut,
+        options).all(progress) ++ kept
     }
   }
 }

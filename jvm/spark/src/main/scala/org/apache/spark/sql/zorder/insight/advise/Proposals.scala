@@ -22,11 +22,14 @@ import sparkzorder.curve.layout.Scale
 /**
  * All proposals for one table, the best first.
  *
+ * @param full
+ *   whether their statements take files that the format keeps for another clusterer
  * @param laidOut
  *   the columns that the table was last clustered by
  */
 final private[advise] class Proposals(
     target: TableRef,
+    full: Boolean,
     candidates: CandidateColumns,
     considered: ScreenedCandidates,
     plan: FilePlan,
@@ -143,7 +146,7 @@ final private[advise] class Proposals(
     val name = log.map(_.name)
     // a sort is the same whatever is asked
     if (!set.isSort && name.exists(Statements.isPassing)) (None, Reasons.withTheSameQueries(by, more: _*))
-    else (Some(Statements.zorder(target, by, set.isSort && by.size > 1, name, more: _*)), "")
+    else (Some(Statements.zorder(target, full, by, set.isSort && by.size > 1, name, more: _*)), "")
   }
 
   /**

@@ -5,7 +5,7 @@ import java.util.UUID
 import scala.util.Try
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils.{DEFAULT_PARTITION_NAME, unescapePathName}
+import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils.DEFAULT_PARTITION_NAME
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.types.StructField
 import org.apache.spark.sql.zorder.insight.audit.read.{AuditedColumns, AuditedFile, FileReading}
@@ -194,7 +194,7 @@ final private class AuditStatements(session: ClassicSession, target: TableRef, t
         if (conditions.isEmpty || conditions.exists(_.isEmpty)) ""
         else s" WHERE ${conditions.flatten.mkString(" OR ")}"
       table.reclustered(columns).getOrElse(
-        s"ZORDER TABLE ${target.sql}${if (full) " FULL" else ""}$where BY ${columns.mkString("(", ", ", ")")}$using$settings")
+        s"ZORDER TABLE ${target.sql}${if (full || table.hasOthersFiles) " FULL" else ""}$where BY ${columns.mkString("(", ", ", ")")}$using$settings")
   }
 
   /** What holds in one partition alone; None where its directories are not named after columns. */
@@ -207,9 +207,9 @@ final private class AuditStatements(session: ClassicSession, target: TableRef, t
   private def test(part: String): Option[String] = {
     val at = part.indexOf('=')
     for {
-      name <- if (at < 0) None else Some(unescapePathName(part.take(at)))
+      name <- if (at < 0) None else Some(table.partitionText(part.take(at)))
       field <- table.schema.find(f => session.sessionState.conf.resolver(f.name, name))
-      condition <- equals(field, unescapePathName(part.drop(at + 1)))
+      condition <- equals(field, table.partitionText(part.drop(at + 1)))
     } yield condition
   }
 

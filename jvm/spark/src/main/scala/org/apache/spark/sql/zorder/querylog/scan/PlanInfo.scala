@@ -82,8 +82,14 @@ final private class PushedFilters(schema: StructType, timeZone: String) {
     case "GreaterThan" => GreaterThan(c, value(text, c))
     case "GreaterThanOrEqual" => GreaterThanOrEqual(c, value(text, c))
     case "StringStartsWith" => StartsWith(c, value(text, c))
-    case "In" => In(c, text.trim.stripPrefix("[").stripSuffix("]").split(",", -1).toSeq.map(value(_, c)))
+    case "In" => In(c, list(text).map(value(_, c)))
     case _ => unreadable(name)
+  }
+
+  /** Spark writes no blank behind a comma, so one that has a blank is in a text. */
+  private def list(text: String): Seq[String] = {
+    val values = text.trim.stripPrefix("[").stripSuffix("]").split(",", -1).toSeq
+    if (values.exists(_.startsWith(" "))) unreadable(text) else values
   }
 
   private def value(text: String, c: Expression): Literal = {
