@@ -1,15 +1,18 @@
 package org.apache.spark.sql.zorder.skipping
 
+import java.io.InterruptedIOException
 import java.nio.file.{Files, Path, StandardCopyOption}
 import java.util.concurrent.{Executors, TimeUnit}
 
 import scala.jdk.CollectionConverters._
 import scala.util.Random
 
+import org.apache.hadoop.fs.{FSDataInputStream, RawLocalFileSystem}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.{UncompiledQueries, ZOrderSession}
 import org.apache.spark.sql.zorder.skipping.index.LoadedIndexes
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.mark.SameOnAllLines
 
 /** Whatever becomes of the files and of the index between two queries, no query misses a row. */
@@ -102,4 +105,66 @@ class IndexUnderChangeSuite extends AnyFunSuite with UncompiledQueries {
       assert(spark.sql(s"ZORDER DESCRIBE INDEX '$path'").head().getAs[Long]("files") === 10)
     }
   }
+
+  test("a refresh begins again from an index that is made meanwhile, and makes none that is dropped") {
+    withTempDir { dir =>
+      val path = Files.createDirectory(dir.resolve("t"))
+      (0 until 2).foreach(i => put(file(i.toLong, i * 100L), path.resolve(s"f$i.parquet")))
+      def refreshed(meanwhile: String): String = {
+        CrashPoint.meanwhile = at =>
+          if (at == "index-built") {
+            CrashPoint.meanwhile = _ => ()
+            spark.sql(meanwhile).collect()
+            ()
+          }
+        try spark.sql(s"ZORDER REFRESH INDEX '$path'").head().getAs[String]("status")
+        finally CrashPoint.meanwhile = _ => ()
+      }
+      def columns: Seq[String] =
+        spark.sql(s"ZORDER DESCRIBE INDEX '$path'").collect().map(_.getAs[String]("column")).toSeq
+      spark.sql(s"ZORDER INDEX '$path'")
+      // a writer that died
+      Files.write(path.resolve("_zorder/index/index-7"), Array[Byte](1, 2, 3))
+      assert(refreshed(s"ZORDER INDEX '$path' COLUMNS (a) WITH (bloom = 'a')") === "REFRESHED")
+      assert(columns === Seq("a"))
+      assert(refreshed(s"ZORDER DROP INDEX '$path'") === "NOTHING_TO_DO")
+      assert(!Files.exists(path.resolve("_zorder/index")) || index(path).isEmpty)
+    }
+  }
+
+  test("an index that cannot be read once is read again") {
+    withTempDir { dir =>
+      withConf("fs.brittle.impl" -> classOf[BrittleFileSystem].getName) {
+        val path = Files.createDirectory(dir.resolve("t"))
+        (0 until 2).foreach(i => put(file(i.toLong, i * 100L), path.resolve(s"f$i.parquet")))
+        val place = s"brittle://$path"
+        spark.sql(s"ZORDER INDEX '$place'").collect()
+        def left: Int = {
+          val before = SkippedScans.usage.map(_.pruned).sum
+          assert(spark.read.parquet(place).where("id = 150").count() === 1)
+          (SkippedScans.usage.map(_.pruned).sum - before).toInt
+        }
+        LoadedIndexes.forget(new org.apache.hadoop.fs.Path(place))
+        BrittleFileSystem.fails = true
+        try assert(left === 0)
+        finally BrittleFileSystem.fails = false
+        assert(left === 1)
+      }
+    }
+  }
+}
+
+/** The local disk, where index files cannot be opened for a while. */
+final class BrittleFileSystem extends RawLocalFileSystem {
+  override def getUri: java.net.URI = java.net.URI.create("brittle:///")
+  override def getScheme: String = "brittle"
+  override def open(file: org.apache.hadoop.fs.Path, bufferSize: Int): FSDataInputStream = {
+    if (file.getName.startsWith("index-") && BrittleFileSystem.fails)
+      throw new InterruptedIOException("read failed")
+    super.open(file, bufferSize)
+  }
+}
+
+object BrittleFileSystem {
+  @volatile var fails: Boolean = false
 }

@@ -100,7 +100,8 @@ class SnapshotStatisticsSuite extends AnyFunSuite {
       source,
       admit = bytes => {
         calls += 1
-        bytes > 0 && calls == 1
+        // the list of files, and one column
+        bytes > 0 && calls <= 2
       })
     val filters = Seq(is("a", 15), is("b", -15))
     (0 until 2).foreach { _ =>
@@ -109,7 +110,14 @@ class SnapshotStatisticsSuite extends AnyFunSuite {
       assert(matching(index, is("b", -15)) === Set("f0", "f1", "f2"))
       assert(matching(index, filters: _*) === Set("f1"))
     }
-    assert(source.reads === Seq(Seq("a", "b")) && calls === 2)
+    assert(source.reads === Seq(Seq("a", "b")) && calls === 3)
+  }
+
+  test("a list of files that does not fit tells nothing, and is not read again") {
+    val source = new Source
+    val known = statistics(source, admit = _ => false)
+    (0 until 2).foreach(_ => assert(known.index(Seq(is("a", 15)), source).isEmpty))
+    assert(source.reads === Seq(Seq("a")))
   }
 
   test("a later read may have the files in another order") {

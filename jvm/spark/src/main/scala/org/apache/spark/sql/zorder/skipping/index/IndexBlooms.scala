@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.skipping.index
 
-import java.io.{DataInputStream, DataOutputStream, IOException}
+import java.io.{DataInputStream, DataOutputStream}
 import java.lang.ref.SoftReference
 import java.nio.{ByteBuffer, ByteOrder}
 import java.util.{BitSet, UUID}
@@ -111,7 +111,7 @@ final class ColumnBlooms(
           try r.drop(values, dataType, asked, kept)
           catch {
             case NonFatal(e) =>
-              broken += r.segment
+              if (!IndexFile.isOfStorage(e)) broken += r.segment
               failed(e)
           }
         }
@@ -292,7 +292,7 @@ object BloomFiles {
 
   /** All rows of a segment, read at once. */
   private[index] def all(in: FSDataInputStream, s: BloomSegment): Array[ByteBuffer] = {
-    if (s.bytes > Int.MaxValue) throw new IOException("A segment of filters is too large to be read at once.")
+    if (s.bytes > Int.MaxValue) throw new BrokenIndex("A segment of filters is too large to be read at once.")
     val bytes = new Array[Byte](s.bytes.toInt)
     in.readFully(s.offset, bytes)
     Array.tabulate(s.blocks)(b => checked(bytes, b * s.rowBytes, s.rowBytes))
@@ -308,7 +308,7 @@ object BloomFiles {
     val data = length - BloomSegment.SumBytes
     val row = ByteBuffer.wrap(bytes, from, length).slice().order(ByteOrder.LITTLE_ENDIAN)
     if (row.getInt(data) != sum(bytes, from, data))
-      throw new IOException("The checksum of a piece of the Bloom filters does not agree.")
+      throw new BrokenIndex("The checksum of a piece of the Bloom filters does not agree.")
     row
   }
 

@@ -1,9 +1,18 @@
 package org.apache.spark.sql.zorder.skipping.index
 
-import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream, IOException}
+import java.io.{
+  ByteArrayInputStream,
+  ByteArrayOutputStream,
+  DataInputStream,
+  DataOutputStream,
+  EOFException,
+  FileNotFoundException,
+  IOException,
+  UTFDataFormatException
+}
 import java.nio.ByteBuffer
 import java.util.concurrent.ExecutionException
-import java.util.zip.{CRC32, Deflater, DeflaterOutputStream, InflaterInputStream}
+import java.util.zip.{CRC32, Deflater, DeflaterOutputStream, InflaterInputStream, ZipException}
 
 import scala.util.control.NonFatal
 
@@ -102,7 +111,7 @@ private[skipping] object IndexFile {
 
   /**
    * The index in a file, its columns not yet loaded; None for a file that is none. Throws [[IndexTooLarge]] if not
-   * even the list of files is admitted.
+   * even the list of files is admitted, and what the storage throws.
    *
    * @param admit
    *   is asked before so many bytes of memory are taken. A column that it refuses counts as unknown, and is asked for
@@ -128,9 +137,16 @@ private[skipping] object IndexFile {
         }
       }
     } catch {
-      case e: IndexTooLarge => throw e
+      case e: IOException if isOfStorage(e) => throw e
       case NonFatal(_) => None
     }
+
+  /** Whether not the bytes are to blame, but the storage: what cannot be read now may be read later. */
+  def isOfStorage(e: Throwable): Boolean = e match {
+    case _: BrokenIndex | _: EOFException | _: UTFDataFormatException | _: ZipException => false
+    case _: FileNotFoundException => false // it was dropped since it was listed
+    case _ => e.isInstanceOf[IOException]
+  }
 
   private def of(
       bytes: IndexBytes,
@@ -166,19 +182,26 @@ private[skipping] object IndexFile {
         part(4)(readLongs(count, _)))
     }
     val loaded = new java.util.concurrent.ConcurrentHashMap[Int, Option[ColumnRanges]]()
+    val admitted = java.util.concurrent.ConcurrentHashMap.newKeySet[Int]()
+    // null where the storage failed
     def read(column: IndexedColumn, section: Section): Option[ColumnRanges] =
       try Some(load(section)(readRanges(column.dataType, count, _)))
       catch {
         case NonFatal(e) =>
           failed(e)
-          None
+          if (isOfStorage(e)) null else None
       }
-    // what is refused leaves no trace here
+    // what is refused, or could not be read, leaves no trace here
     def ranges(c: Int): Option[ColumnRanges] = Option(loaded.computeIfAbsent(
       c,
       _ => {
         val (column, section) = columns(c)
-        if (admit(IndexSizes.ofColumn(column.dataType, section.plain.toLong))) read(column, section) else null
+        val fits =
+          admitted.contains(c) || admit(IndexSizes.ofColumn(column.dataType, section.plain.toLong))
+        if (fits) {
+          admitted.add(c)
+          read(column, section)
+        } else null
       })).flatten
     val blooms =
       if (in.available() == 0) IndexBlooms.None
@@ -260,7 +283,7 @@ private[skipping] object IndexFile {
   }
 
   private def unpacked(packed: Array[Byte], s: Section): DataInputStream = {
-    if (crc(packed) != s.crc) throw new IOException("The checksum of a part of the index does not agree.")
+    if (crc(packed) != s.crc) throw new BrokenIndex("The checksum of a part of the index does not agree.")
     val plain = new Array[Byte](s.plain)
     val in = new DataInputStream(new InflaterInputStream(new ByteArrayInputStream(packed)))
     try in.readFully(plain)
@@ -290,7 +313,7 @@ final private class IndexBytes(fs: FileSystem, status: FileStatus) {
     if (from < tailAt) read(from, count)
     else {
       val at = (from - tailAt).toInt
-      if (count < 0 || at + count.toLong > tail.length) throw new IOException(s"$path ends too early.")
+      if (count < 0 || at + count.toLong > tail.length) throw new BrokenIndex(s"$path ends too early.")
       java.util.Arrays.copyOfRange(tail, at, at + count)
     }
 
@@ -305,7 +328,13 @@ final private class IndexBytes(fs: FileSystem, status: FileStatus) {
   /** Opens the file with its known status, so that an object store is not asked again. */
   private def open(): FSDataInputStream =
     try fs.openFile(path).withFileStatus(status).build().get()
-    catch { case e: ExecutionException => throw new IOException(e.getCause) }
+    catch {
+      case e: ExecutionException =>
+        throw e.getCause match {
+          case io: IOException => io
+          case other => new IOException(other)
+        }
+    }
 }
 
 private object IndexBytes {
@@ -366,6 +395,9 @@ private object IndexSizes {
     case _ => OfText * bytes
   }
 }
+
+/** Bytes that no index has. */
+final private class BrokenIndex(message: String) extends IOException(message)
 
 /** Not even the list of files of an index may be loaded. */
 final private[skipping] class IndexTooLarge(path: Path)

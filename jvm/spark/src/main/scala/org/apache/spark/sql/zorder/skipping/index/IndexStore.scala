@@ -45,14 +45,27 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
   /** The file that takes the last number there is, so that no index can come after it. */
   def last(): Option[Path] = listed().headOption.filter(_._1 >= IndexStore.LastNumber).map(_._2.getPath)
 
-  /** Writes an index as the newest one, deletes those that no query can have begun with lately, and says its bytes. */
-  def write(index: StatisticsIndex): Long = {
-    val bytes = IndexFile.bytes(index)
-    fs.mkdirs(dir)
-    val number = put(bytes, listed().headOption.fold(1L)(_._1 + 1))
-    listed().map(_._1).filter(_ < number).drop(IndexStore.Kept).foreach(n => delete(file(n)))
-    sweep(index)
-    bytes.length.toLong
+  /**
+   * Writes an index as the newest one and deletes those that no query can have begun with lately.
+   *
+   * @param begun
+   *   the number of the newest index file when this one was begun. Where there is another newest one now, somebody has made
+   *   or dropped an index meanwhile, and nothing is written.
+   * @return
+   *   its bytes
+   */
+  def write(index: StatisticsIndex, begun: Option[Long] = None): Option[Long] = {
+    val newest = listed().headOption.map(_._1)
+    if (begun.isDefined && newest != begun) None
+    else {
+      val bytes = IndexFile.bytes(index)
+      fs.mkdirs(dir)
+      val number = put(bytes, newest.fold(1L)(_ + 1))
+      listed().map(_._1).filter(_ < number).drop(IndexStore.Kept).foreach(n => delete(file(n)))
+      try sweep(index)
+      catch { case NonFatal(e) => logWarning(s"Old Bloom filters in $dir stay for now", e) }
+      Some(bytes.length.toLong)
+    }
   }
 
   /** Writes Bloom filters beside the indexes; an index must name them then. */

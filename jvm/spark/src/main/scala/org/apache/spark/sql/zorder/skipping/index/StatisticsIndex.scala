@@ -139,6 +139,9 @@ final class IndexedFiles(
 
   def count: Int = paths.length
 
+  /** About what the list takes in memory. */
+  def bytes: Long = IndexSizes.ofFiles(count, paths.map(_.length.toLong).sum +: Seq.fill(4)(8L * count))
+
   private lazy val numbers: java.util.HashMap[String, Integer] = {
     val map = new java.util.HashMap[String, Integer](2 * count)
     paths.indices.foreach(i => map.put(paths(i), i))

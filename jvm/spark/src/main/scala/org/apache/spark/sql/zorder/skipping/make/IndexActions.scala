@@ -1,8 +1,9 @@
 package org.apache.spark.sql.zorder.skipping.make
 
+import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
@@ -15,13 +16,13 @@ import org.apache.spark.sql.zorder.stats.StatColumn
 import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
-import org.apache.spark.sql.zorder.table.storage.StorageFailure
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, StorageFailure}
 
 /**
  * `ZORDER INDEX`, `REFRESH INDEX`, `DESCRIBE INDEX` and `DROP INDEX`. Of data files, footers are read, and the columns
  * of Bloom filters and expressions.
  */
-object IndexActions {
+object IndexActions extends Logging {
 
   val writtenSchema: StructType = new StructType()
     .add("path", StringType).add("status", StringType)
@@ -84,7 +85,7 @@ object IndexActions {
       new IndexBuilder(session, table.root, chosen, computed),
       new BloomBuilder(session, table, store, numbered(chosen, filtered.map(_._1.path)), budget),
       store.newest().map(_._2),
-      "INDEXED")
+      "INDEXED").get
   }
 
   private def equal(one: Seq[String], other: Seq[String], same: (String, String) => Boolean): Boolean =
@@ -107,14 +108,16 @@ object IndexActions {
   def refresh(session: ClassicSession, ref: TableRef, ifExists: Boolean): Row =
     opened(TableResolver.locate(session, ref)) { located =>
       IndexedTable.of(located) match {
-        case None if ifExists => nothingToDo(located)
+        case None if ifExists => nothingToDo(located.root)
         case None => refuseOther(located)
         case Some(table) =>
           val store = IndexStore.of(session, table.root)
-          store.newest() match {
+          val listed = store.listed()
+          store.newest(listed) match {
             // where an append refreshes, the rows are there already
-            case Some((_, before)) => refreshed(session, table, store, before, strict = !ifExists)
-            case None if ifExists => nothingToDo(located)
+            case Some((_, before)) =>
+              refreshed(session, table, store, before, numberOf(listed), strict = !ifExists)
+            case None if ifExists => nothingToDo(located.root)
             case None => refuseWithout(table, store, ref)
           }
       }
@@ -128,40 +131,57 @@ object IndexActions {
     else refuse("ZORDER_INDEX_NOT_FOUND", "table" -> table.name, "statement" -> statement)
   }
 
-  private def nothingToDo(table: ClusterTable): Row =
-    Row(table.root.toString, "NOTHING_TO_DO", 0L, 0L, 0L, 0L, 0L, 0L)
+  private def nothingToDo(root: Path): Row =
+    Row(root.toString, "NOTHING_TO_DO", 0L, 0L, 0L, 0L, 0L, 0L)
 
   /**
    * The index of what the table holds now.
    *
    * @param before
    *   an index whose columns and true entries are taken over
+   * @param begun
+   *   the number of the newest index file then, if there was one. If somebody makes an index meanwhile, the refresh begins
+   *   again from that one; if somebody drops it, nothing is written.
    * @param strict
    *   whether it is refused where Bloom filters exceed their budget; else new files have none
    */
+  @tailrec
   private[make] def refreshed(
       session: ClassicSession,
       table: IndexedTable,
       store: IndexStore,
       before: StatisticsIndex,
+      begun: Option[Long],
       strict: Boolean = true): Row = {
     // a column that is gone, or has another type now, leaves the index
     val columns = IndexColumnResolver.still(table.dataSchema, before.columns)
+    val computed = new IndexExpressionResolver(session, table).still(before.columns)
+    val left = before.columns.map(_.sql).diff(columns.map(_._1.sql) ++ computed.columns.map(_.sql))
+    if (left.nonEmpty)
+      logWarning(s"The index of ${table.name} is without ${left.mkString(", ")} from now on: the table has no such column")
     val filtered = before.blooms.columns.keys.map(before.columns(_).path).toSeq
-    write(
+    val written = write(
       session,
       table,
       store,
-      new IndexBuilder(
-        session,
-        table.root,
-        columns,
-        new IndexExpressionResolver(session, table).still(before.columns)),
+      new IndexBuilder(session, table.root, columns, computed),
       new BloomBuilder(session, table, store, numbered(columns, filtered), before.blooms.budget),
       Some(before),
       "REFRESHED",
+      begun,
       strict)
+    if (written.isDefined) written.get
+    else {
+      val listed = store.listed()
+      store.newest(listed) match {
+        case Some((_, now)) => refreshed(session, table, store, now, numberOf(listed), strict)
+        case None => nothingToDo(table.root)
+      }
+    }
   }
+
+  /** The number of the newest index file, whole or not. */
+  private[make] def numberOf(listed: Seq[(Long, FileStatus)]): Option[Long] = listed.headOption.map(_._1)
 
   /** The columns that have Bloom filters, by their numbers. */
   private def numbered(
@@ -233,7 +253,8 @@ object IndexActions {
       bloomBuilder: BloomBuilder,
       before: Option[StatisticsIndex],
       status: String,
-      strict: Boolean = true): Row = {
+      begun: Option[Long] = None,
+      strict: Boolean = true): Option[Row] = {
     val files = table.files()
     val others = files.filterNot(f => table.isForEver(table.keys.of(new Path(f.path))))
     val clock = settled(session, table, store, others.map(_.modified).foldLeft(0L)(math.max))
@@ -242,17 +263,19 @@ object IndexActions {
     val (ranges, read) = builder.build(files, same, clock, table.isForEver)
     val (blooms, valuesRead) = bloomBuilder.build(ranges, files, same, strict)
     val index = ranges.withBlooms(blooms).withIdentities(table.identities(ranges))
-    val bytes = store.write(index)
+    CrashPoint.hit("index-built")
+    val written = store.write(index, begun)
     LoadedIndexes.forget(table.root)
-    Row(
-      table.root.toString,
-      status,
-      index.files.count.toLong,
-      read.toLong,
-      index.columns.length.toLong,
-      bytes,
-      blooms.bytes,
-      valuesRead.toLong)
+    written.map(bytes =>
+      Row(
+        table.root.toString,
+        status,
+        index.files.count.toLong,
+        read.toLong,
+        index.columns.length.toLong,
+        bytes,
+        blooms.bytes,
+        valuesRead.toLong))
   }
 
   /** The time at the store, after a wait of two seconds at most: then the newest file is old enough to be trusted. */
@@ -324,11 +347,13 @@ final class IndexUpkeep private (session: ClassicSession, index: StatisticsIndex
   private def refresh(ref: TableRef): Unit =
     try IndexActions.on(session, ref) { table =>
         val store = IndexStore.of(session, table.root)
+        val listed = store.listed()
         IndexActions.refreshed(
           session,
           table,
           store,
-          store.newest().fold(index)(_._2),
+          store.newest(listed).fold(index)(_._2),
+          IndexActions.numberOf(listed),
           strict = false)
         // where indexes lie elsewhere, a table that has moved has another folder now
         if (store.dir != place.dir && IndexPlace.in(session.sessionState.conf).isElsewhere) {

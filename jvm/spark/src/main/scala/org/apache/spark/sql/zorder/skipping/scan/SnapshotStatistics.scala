@@ -62,7 +62,8 @@ object BoundsSource {
  * @param columns
  *   all that may be asked for
  * @param admit
- *   whether so many more bytes may be held; a column that does not fit tells nothing
+ *   whether so many more bytes may be held; a column that does not fit tells nothing, and no column does where the list
+ *   of files does not fit
  */
 final class SnapshotStatistics(
     columns: IndexedSeq[IndexedColumn],
@@ -99,22 +100,25 @@ final class SnapshotStatistics(
     val missing = asked.distinct.filterNot(loaded.contains).toIndexedSeq
     if (missing.nonEmpty) {
       val read = source.read(missing.map(columns))
-      val known = files.getOrElse(IndexedFiles.of(read.map(f => (f.path, f.length, f.modified, f.rows))))
-      val entries = new Array[IndexedSeq[FileColumn]](known.count)
-      read.foreach(f => known.find(f.path, f.length, f.modified).foreach(entries(_) = f.columns))
-      files = Some(known)
-      missing.indices.foreach { at =>
-        val ofFiles = entries.toIndexedSeq.map(c => if (c == null) FileColumn.Unknown else c(at))
-        val ranges = FileColumn.ranges(columns(missing(at)).dataType, ofFiles)
-        loaded(missing(at)) = if (admit(ranges.bytes)) Some(ranges) else None
+      files = files.orElse(
+        admitted(IndexedFiles.of(read.map(f => (f.path, f.length, f.modified, f.rows))))(_.bytes))
+      files.fold(missing.foreach(loaded(_) = None)) { known =>
+        val entries = new Array[IndexedSeq[FileColumn]](known.count)
+        read.foreach(f => known.find(f.path, f.length, f.modified).foreach(entries(_) = f.columns))
+        missing.indices.foreach { at =>
+          val ofFiles = entries.toIndexedSeq.map(c => if (c == null) FileColumn.Unknown else c(at))
+          loaded(missing(at)) = admitted(FileColumn.ranges(columns(missing(at)).dataType, ofFiles))(_.bytes)
+        }
       }
     }
   }
+
+  private def admitted[A](made: A)(bytes: A => Long): Option[A] = if (admit(bytes(made))) Some(made) else None
 }
 
 /**
  * The statistics of snapshots that queries of this JVM have asked for, under `spark.zorder.skipping.maxMemory` for all of
- * them together. Those that were asked for longest ago go first.
+ * them together, beside as much for indexes. Those that were asked for longest ago go first.
  */
 object SnapshotStatistics {
 
