@@ -131,7 +131,10 @@ def unstarted(monkeypatch):
         (["optimize", "t", "--by", "a", "--into", ""], 2, "--into is empty: leave it out"),
         (["optimize", "t", "--by", "a", "--where", " "], 2, "--where is empty"),
         (["optimize", "t", "--by", ","], 2, "--by is empty"),
+        (["optimize", "t", "--by", "\r"], 2, "--by is empty"),
+        (["optimize", "t", "--where", "a = 1", "--where", "\t"], 2, "--where is empty"),
         (["index", "t", "--bloom", ""], 2, "--bloom is empty"),
+        (["index", "t", "--drop", "--by", "a"], 2, "--drop is about the whole index: leave out --by"),
         (["maintain", "--tables", "x", "--max-duration", ""], 2, "--max-duration is empty"),
         (["vacuum", "t", "--retain-hours", "-1"], 2, "--retain-hours takes a number of hours, 0 or more."),
         (
@@ -149,6 +152,21 @@ def unstarted(monkeypatch):
 def test_what_is_wrong_without_a_session_is_said_before_one_starts(unstarted, capsys, words, code, said):
     assert unstarted(words) == code
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["optimize", "t", "--by", "a", "--by", "b"],
+        ["optimize", "t", "--by", "a", "--columns", "b"],
+        ["index", "t", "--bloom", "a", "--bloom", "b"],
+        ["index", "t", "--drop", "--refresh"],
+    ],
+)
+def test_nothing_that_was_typed_is_passed_over(unstarted, capsys, words):
+    with pytest.raises(SystemExit, match="2"):
+        unstarted(words)
+    assert "twice" in capsys.readouterr().err or "--drop" in words
 
 
 @pytest.mark.parametrize(
@@ -238,3 +256,20 @@ def test_a_grid_lines_numbers_up():
     assert text[0].split() == ["name", "files.now", "files.after"]
     assert text[2].split() == ["a", "1.000", "-"]
     assert text[3].endswith("2") and len(text[3]) == len(text[0])
+
+
+def test_several_conditions_are_joined(main, table, capsys):
+    words = ["optimize", table, "--by", "a,b", "--option", "fileCount=4", "--dry-run", "--json"]
+    assert main([*words, "--where", "a < 1", "--where", "a > 1"]) == 0
+    assert json.loads(capsys.readouterr().out)["status"] == "NOTHING_TO_DO"
+
+
+def test_no_rows_are_no_lines(main, table, capsys):
+    assert main(["history", table, "--json"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_a_conflict_and_a_consent_are_known_by_their_conditions_alone():
+    assert _errors.is_conflict(ValueError("[ZORDER_CONFLICT.OTHER_RUN] The run r is working on t."))
+    assert _errors.needs_consent(ValueError("[ZORDER_CHOICE_NEEDED.MOVES_BESIDE] On s3 files move."))
+    assert not _errors.needs_consent(ValueError("[ZORDER_CHOICE_NEEDED.LATE_FILES] t has late files."))

@@ -7,10 +7,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pyspark.sql.functions import call_function, col, lit
-from spark_zorder import ZOrderTable
+from spark_zorder import ZOrderTable, _maintain
 from spark_zorder import __main__ as cli
 from spark_zorder._maintain import seconds, tables_in
 from support import SHARED, write_table
@@ -204,6 +205,31 @@ def test_rows_of_a_partitioned_table_are_refused_before_anything_is_written(spar
         assert spark.table("parts").count() == 20_000
     finally:
         spark.sql("DROP TABLE parts")
+
+
+def test_vacuums_come_when_the_time_is_up(spark, table, monkeypatch):
+    forced = ZOrderTable.forPath(spark, table).optimize().options(fileCount=4, force=True)
+    forced.executeZOrderBy("a", "b")
+    now = iter([0.0, 0.0])
+    monkeypatch.setattr(_maintain, "time", SimpleNamespace(monotonic=lambda: next(now, 2.0)))
+    rows = []
+    _maintain.maintain(spark, [table, table], _maintain.Wish(vacuum=True), 1.0, rows.append)
+    assert [row["status"] for row in rows] == ["NOTHING_TO_DO", "NOT_STARTED", "VACUUM"]
+
+
+def test_append_refuses_structs_of_another_order(spark):
+    spark.sql("CREATE TABLE places (a INT, at ARRAY<STRUCT<lon: INT, lat: INT>>) USING parquet")
+    spark.sql("INSERT INTO places SELECT id, array(named_struct('lon', 1, 'lat', 2)) FROM range(9)")
+    try:
+        table = ZOrderTable.forName(spark, "places")
+        table.optimize().options(fileCount=2, force=True).executeZOrderBy("a")
+        for at in ("'lat', 2, 'lon', 1", "'lon', 1, 'height', 2"):
+            with pytest.raises(ValueError, match="Structs in at have other fields than those in places"):
+                table.append(spark.sql(f"SELECT 1 AS a, array(named_struct({at})) AS at"))
+        table.append(spark.sql("SELECT array(named_struct('Lon', 1, 'lat', 2)) AS at, 1 AS a"))
+        assert spark.table("places").selectExpr("sum(at[0].lon)", "sum(at[0].lat)").first() == (10, 20)
+    finally:
+        spark.sql("DROP TABLE places")
 
 
 def test_append_refuses_a_column_that_the_table_does_not_have(spark):

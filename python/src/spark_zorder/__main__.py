@@ -87,10 +87,11 @@ def _parser() -> argparse.ArgumentParser:
 
     optimize = _add(commands, "optimize", _optimize, "cluster a table, or forecast it with --dry-run")
     _columns(optimize, "clustering columns; default: those of the table")
-    optimize.add_argument("--where", metavar="PREDICATE", help="only files inside this SQL predicate")
+    text = "only files inside this SQL predicate; several are joined by AND"
+    optimize.add_argument("--where", metavar="PREDICATE", action="append", default=[], help=text)
     optimize.add_argument("--curve", help=f"one of {', '.join(_sql.CURVES)}")
     _options(optimize)
-    optimize.add_argument("--into", metavar="PATH", help="write a clustered copy there instead")
+    optimize.add_argument("--into", metavar="PATH", action=_Once, help="write a clustered copy there instead")
     optimize.add_argument("--full", action="store_true", help="also files that are in their place")
     optimize.add_argument("--dry-run", action="store_true", help="forecast only, write nothing")
 
@@ -104,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     text = "cluster many tables by their own columns, those that gain most first"
     maintain = _add(commands, "maintain", _maintain, text, table=False)
     maintain.add_argument("--tables", required=True, metavar="FILE", help="a name or path on each line")
-    maintain.add_argument("--max-duration", metavar="3h", help="begin no table after this time")
+    maintain.add_argument("--max-duration", metavar="3h", help="begin no run after this time")
     _options(maintain)
     maintain.add_argument("--vacuum", action="store_true", help="then delete old files of each table")
     maintain.add_argument("--dry-run", action="store_true", help="forecast only, write and delete nothing")
@@ -113,16 +114,18 @@ def _parser() -> argparse.ArgumentParser:
     _add(commands, "history", _rows(lambda table, _: table.history()), "the runs of a table")
     index = _add(commands, "index", _rows(_index), "make or refresh the statistics index of a table")
     _columns(index, "index these columns; default: all that have bounds")
-    index.add_argument(
-        "--bloom", metavar="a,b", help="add Bloom filters for these columns, which find single values"
-    )
+    text = "add Bloom filters for these columns, which find single values"
+    index.add_argument("--bloom", metavar="a,b", action=_Once, help=text)
     index.add_argument(
         "--bloom-budget", metavar="SHARE|SIZE", help="limit of their size; default: 10%% of the data"
     )
-    index.add_argument("--values", metavar="a,b", help="store the values of these columns, if a file has few")
-    index.add_argument("--refresh", action="store_true", help="read new and changed files only")
-    index.add_argument("--describe", action="store_true", help="show what the index knows, column by column")
-    index.add_argument("--drop", action="store_true", help="delete the index")
+    text = "store the values of these columns, if a file has few"
+    index.add_argument("--values", metavar="a,b", action=_Once, help=text)
+    instead = index.add_mutually_exclusive_group()
+    instead.add_argument("--refresh", action="store_true", help="read new and changed files only")
+    text = "show what the index knows, column by column"
+    instead.add_argument("--describe", action="store_true", help=text)
+    instead.add_argument("--drop", action="store_true", help="delete the index")
     vacuum = _add(commands, "vacuum", _rows(_vacuum), "delete old files that runs have replaced")
     vacuum.add_argument("--retain-hours", type=float, metavar="N", help="keep files that are younger")
     vacuum.add_argument(
@@ -161,8 +164,8 @@ def _add(commands: Any, name: str, run: _Command, text: str, table: bool = True)
 
 def _columns(parser: argparse.ArgumentParser, text: str) -> None:
     """Adds ``--by``, and ``--columns`` as another spelling that the help does not name."""
-    parser.add_argument("--by", metavar="A,B", help=text)
-    parser.add_argument("--columns", dest="by", metavar="A,B", help=argparse.SUPPRESS)
+    parser.add_argument("--by", metavar="A,B", action=_Once, help=text)
+    parser.add_argument("--columns", dest="by", metavar="A,B", action=_Once, help=argparse.SUPPRESS)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -177,10 +180,26 @@ def _pair(text: str) -> tuple[str, str]:
     return name.strip(), value
 
 
+class _Once(argparse.Action):
+    """An option whose second value would silently take the place of the first."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        if getattr(namespace, self.dest, None) is not None:
+            parser.error(f"argument {option_string}: it stands there twice")
+        setattr(namespace, self.dest, values)
+
+
 def _optimize(arguments: argparse.Namespace) -> int:
     names = _names(arguments.by)
     run = _table(arguments).optimize().options(**dict(arguments.option))
-    run = run.where(arguments.where) if arguments.where else run
+    for predicate in arguments.where:
+        run = run.where(predicate)
     run = run.usingCurve(arguments.curve) if arguments.curve else run
     run = run.into(arguments.into) if arguments.into else run
     run = run.full() if arguments.full else run
@@ -191,9 +210,16 @@ def _optimize(arguments: argparse.Namespace) -> int:
 
 
 def _advise(arguments: argparse.Namespace) -> int:
-    rows = _table(arguments).advise(arguments.queries).collect()
-    print("\n".join(map(_text.as_json, rows)) if arguments.json else notebook.text(rows))
+    _print(arguments, _table(arguments).advise(arguments.queries).collect())
     return DONE
+
+
+def _print(arguments: argparse.Namespace, rows: list[Row]) -> None:
+    if arguments.json:
+        for row in rows:
+            print(_text.as_json(row))
+    else:
+        print(notebook.text(rows))
 
 
 def _audit(arguments: argparse.Namespace) -> int:
@@ -223,8 +249,7 @@ def _maintain(arguments: argparse.Namespace) -> int:
 
 def _rows(call: _Call) -> _Command:
     def run(arguments: argparse.Namespace) -> int:
-        rows: list[Row] = call(_table(arguments), arguments).collect()
-        print("\n".join(map(_text.as_json, rows)) if arguments.json else notebook.text(rows))
+        _print(arguments, call(_table(arguments), arguments).collect())
         return DONE
 
     return run

@@ -31,6 +31,7 @@ _CLUSTERS = (
 )
 # an empty variable of a script must not make a statement another one
 _NEVER_EMPTY = ("by", "where", "into", "bloom", "values", "max_duration")
+_OF_NEW_INDEXES = ("by", "bloom", "bloom_budget", "values")
 _ELSEWHERE = re.compile(r"spark\.(hadoop\.|master$|remote$|.*extraClassPath$)")
 
 
@@ -38,8 +39,16 @@ def check(arguments: argparse.Namespace) -> None:
     """Raises an error with one sentence if the command cannot succeed, whatever the session is."""
     for name in _NEVER_EMPTY:
         given = getattr(arguments, name, None)
-        if given is not None and not given.strip(" ,"):
+        values = given if isinstance(given, list) else [given]
+        if any(value is not None and not value.replace(",", " ").strip() for value in values):
             raise UsageError(f"--{name.replace('_', '-')} is empty: leave it out, or give it a value.")
+    whole = [name for name in ("refresh", "describe", "drop") if getattr(arguments, name, False)]
+    parts = [name for name in _OF_NEW_INDEXES if getattr(arguments, name, None) is not None]
+    if whole and parts:
+        raise UsageError(
+            f"--{whole[0]} is about the whole index: leave out --{parts[0].replace('_', '-')}, "
+            "which is for a new one."
+        )
     for name, _ in getattr(arguments, "option", ()):
         _option(name)
     curve = getattr(arguments, "curve", None)

@@ -19,18 +19,19 @@ class UsageError(AuditError):
 
 def is_conflict(error: BaseException) -> bool:
     """Whether the run stopped because the table changed during it (exit code 4 of the shell)."""
-    return _is(error, "ZOrderConflictException")
+    return _is(error, "ZOrderConflictException", "[ZORDER_CONFLICT.")
 
 
 def needs_consent(error: BaseException) -> bool:
     """Whether the run needs the user's consent, because it would affect other jobs."""
-    return _is(error, "ZOrderConsentException")
+    return _is(error, "ZOrderConsentException", "[ZORDER_CHOICE_NEEDED.MOVE")
 
 
-def _is(error: BaseException, exception: str) -> bool:
+def _is(error: BaseException, exception: str, condition: str) -> bool:
     origin = getattr(error, "_origin", None) or getattr(error, "java_exception", None)
     name = str(origin.getClass().getName()) if origin is not None else ""
-    return name.endswith(exception) or exception in str(error)
+    # a Connect client may get the message alone
+    return name.endswith(exception) or exception in str(error) or condition in str(error)
 
 
 def sentence(error: BaseException) -> str:

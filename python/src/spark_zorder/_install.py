@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _session
 from ._errors import SetupError
-from ._jars import jar_path, jars_folder
+from ._jars import jar_path, jars_folder, jars_in
 from ._session import EXTENSION
 from ._sql import literal
 from ._version import __version__
@@ -121,7 +121,13 @@ def _split(value: str | None) -> list[str]:
 
 
 def _with_ours(jars: list[str]) -> list[str]:
-    jar = jar_path()
+    try:
+        jar = jar_path()
+    except SetupError:
+        # where Spark's jars are not found, the one that is listed counts
+        if jars_in(jars):
+            return jars
+        raise
     return jars if Path(jar).name in {j.rsplit("/", 1)[-1] for j in jars} else [*jars, jar]
 
 

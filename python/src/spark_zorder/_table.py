@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pyspark.sql import Column, DataFrame, Row, SparkSession
+    from pyspark.sql.types import DataType, StructType
 
     Queries = Union[DataFrame, str, list[str], tuple[str, ...]]
 
@@ -280,7 +281,8 @@ class ZOrderTable:
 
         Columns are matched by name. A table by name is written through its catalog, a table by path in its
         own format; another ``format`` raises ValueError. So do partitioned tables, as for ``arrange``,
-        columns that a table by name does not have, and Hudi by path. The next clustering run moves the rows
+        columns that a table by name does not have, structs whose fields differ from the table's in name or
+        order, and Hudi by path. The next clustering run moves the rows
         into their cells, or leaves them in files of their own. A statistics index is refreshed.
         """
         kind = self._kind(format if self._target.is_path else None)
@@ -289,25 +291,36 @@ class ZOrderTable:
                 f"{self._target.text} is a Hudi table, whose writer needs its own options: "
                 "write the rows with Spark, and the next run puts them in order."
             )
-        columns = [] if self._target.is_path else self._spark.table(self._target.sql).columns
-        if columns:
-            self._has_all(columns, df.columns)
+        schema = None if self._target.is_path else self._spark.table(self._target.sql).schema
+        if schema is not None:
+            self._has_all(schema, df.schema)
         placed = self._in_order(df, kind)
-        if self._target.is_path:
+        if schema is None:
             placed.write.mode("append").format(kind["format"]).save(self._target.text)
         else:
-            placed.select(*[_sql.quoted(c) for c in columns]).write.insertInto(self._target.sql)
+            placed.select(*[_sql.quoted(c) for c in schema.names]).write.insertInto(self._target.sql)
         _session.run(self._spark, _sql.refresh_index_if_exists(self._target)).collect()
 
-    def _has_all(self, columns: list[str], given: list[str]) -> None:
+    def _has_all(self, schema: StructType, given: StructType) -> None:
         exact = self._spark.conf.get("spark.sql.caseSensitive", "false") == "true"
-        known = {c if exact else c.lower() for c in columns}
-        unknown = [c for c in given if (c if exact else c.lower()) not in known]
+
+        def spelled(name: str) -> str:
+            return name if exact else name.lower()
+
+        known = {spelled(field.name): field.dataType for field in schema.fields}
+        unknown = [name for name in given.names if spelled(name) not in known]
         if unknown:
             raise ValueError(
                 f"{self._target.text} has no column {', '.join(unknown)}: add it to the table, "
                 "or leave it out of the rows."
             )
+        for field in given.fields:
+            # Spark inserts by position, inside of columns, too
+            if not _same_fields(field.dataType, known[spelled(field.name)], spelled):
+                raise ValueError(
+                    f"Structs in {field.name} have other fields than those in {self._target.text}, or in "
+                    "another order: make them with named_struct, in the order of the table."
+                )
 
     def _run(self, statement: str) -> DataFrame:
         return shown(_session.run(self._spark, statement))
@@ -315,6 +328,23 @@ class ZOrderTable:
     def layout(self) -> Layout | None:
         """The layout that the newest run has stored, or None."""
         return stored(self._spark, self._target)
+
+
+def _same_fields(given: DataType, known: DataType, spelled: Callable[[str], str]) -> bool:
+    """Whether structs have the same fields in the same order, at any depth."""
+    from pyspark.sql import types
+
+    if isinstance(given, types.StructType) and isinstance(known, types.StructType):
+        if [spelled(name) for name in given.names] != [spelled(name) for name in known.names]:
+            return False
+        pairs = [(g.dataType, k.dataType) for g, k in zip(given.fields, known.fields)]
+    elif isinstance(given, types.ArrayType) and isinstance(known, types.ArrayType):
+        pairs = [(given.elementType, known.elementType)]
+    elif isinstance(given, types.MapType) and isinstance(known, types.MapType):
+        pairs = [(given.keyType, known.keyType), (given.valueType, known.valueType)]
+    else:
+        pairs = []
+    return all(_same_fields(g, k, spelled) for g, k in pairs)
 
 
 class OptimizeBuilder:

@@ -82,7 +82,9 @@ def place(text: str) -> Place:
     if info.type != fs.FileType.Directory:
         what = "is a file" if info.type == fs.FileType.File else "is not there"
         raise AuditError(f"{text} {what}; give the directory of a table.")
-    return Place(text, root.rstrip("/"), filesystem)
+    # keys and parameters are pyarrow's: no statement and no report needs them
+    shown = re.sub(r"\?.*", "", re.sub(r"//[^/@:]+:[^/@]+@", "//", text))
+    return Place(shown, root.rstrip("/"), filesystem)
 
 
 def _local(root: str, below: str = "") -> Iterator[Entry]:
