@@ -238,6 +238,23 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
+  test("variants stay, and deleted rows stay deleted (Spark 4)") {
+    assume(spark.version.head >= '4', "Spark 3.5 has no VARIANT")
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(8000).selectExpr(
+        "id",
+        "a",
+        "b",
+        "parse_json(if(id % 3 = 0, null, concat('{\"x\": ', id, '}'))) v")
+        .selectExpr("*", "named_struct('w', v) sv", "array(v) av").repartition(6)
+        .write.format("delta").option("delta.enableDeletionVectors", "true").save(path.toString)
+      spark.sql(s"DELETE FROM delta.`$path` WHERE id % 10 = 3")
+      val row = done(keeps(path)(zorder(path, "BY (a, b) WITH (fileCount = 8, verify = 'checksum')")))
+      assert(metric[Long](row, "rows") === 7200 && files(path) === 8)
+    }
+  }
+
   test("NULLs, dates, timestamps, decimals, nested fields, CHAR", SameOnAllLines) {
     withTable("n_t") {
       spark.sql(

@@ -157,6 +157,21 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
     }
   }
 
+  test("a column that is widened between two steps: the table gets a new layout") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(8000).selectExpr("id", "CAST(a AS SMALLINT) a", "b").repartition(8)
+        .write.format("delta").option("delta.enableTypeWidening", "true").save(path.toString)
+      val limit = bytes(path) / 2
+      def steps(more: String): Row =
+        zorder(path, s"BY (a, b) WITH (fileCount = 8, force = true, maxBytesInFlight = $limit$more)")
+      assert(status(keeps(path)(steps(", maxDuration = '0s'"))) === "PARTIAL")
+      spark.sql(s"ALTER TABLE delta.`$path` ALTER COLUMN a TYPE INT")
+      done(keeps(path)(steps("")))
+      assert(files(path) === 8 && status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
+    }
+  }
+
   test("a run that finds no record of its own first step ends with one sentence, and loses no row") {
     withTempDir { dir =>
       val path = dir.resolve("t")

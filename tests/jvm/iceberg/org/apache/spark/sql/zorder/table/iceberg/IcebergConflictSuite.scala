@@ -54,6 +54,16 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
     }
   }
 
+  test("records are not removed under a run") {
+    val t = filled("removed")
+    var refusal = ""
+    meanwhile("iceberg-written") {
+      refusal = intercept[ZOrderConflictException](sql(s"ZORDER REMOVE $t").collect()).condition
+    }
+    assert(status(cluster(t, "a, b")) == "DONE")
+    assert(refusal == "ZORDER_CONFLICT.REMOVE_DURING_RUN")
+  }
+
   test("of two runs at once one wins and the other leaves nothing behind") {
     val t = filled("two")
     val before = content(t)

@@ -24,7 +24,7 @@ private[stats] object SchemaReader {
     val converter = new ParquetToSparkSchemaConverter(conversionConf)
     val written = rowMetadata(keyValues)
     val noted = written.fold(Set.empty[Seq[String]])(variants(_))
-    val nodes = walk(message, noted)
+    val nodes = new Walk(noted).nodes(message)
     val ids = nodes.flatMap(n => Option(n.tpe.getId).map(id => n.column -> id.intValue)).toMap
     val converted = columns(message).map { f =>
       f.getName -> Try(converter.convert(new MessageType("spark_schema", f)).head)
@@ -59,7 +59,7 @@ private[stats] object SchemaReader {
    *   columns that are variants, though their groups may not say so: Spark 4.0 writes these without an annotation
    */
   def leaves(message: MessageType, variants: Set[Seq[String]]): IndexedSeq[LeafColumn] =
-    walk(message, variants).toIndexedSeq
+    new Walk(variants).nodes(message).toIndexedSeq
       .filter(_.tpe.isPrimitive)
       .map { n =>
         val p = n.tpe.asPrimitiveType
@@ -93,52 +93,53 @@ private[stats] object SchemaReader {
       legacy: Boolean,
       isField: Boolean)
 
-  private def walk(message: MessageType, variants: Set[Seq[String]]): Seq[Node] =
-    columns(message).flatMap(f => walk(f, variants, Seq(f.getName), Seq(f.getName), legacy = false))
+  /** The nodes of a schema, those above before those below; see [[leaves]]. */
+  private final class Walk(variants: Set[Seq[String]]) {
+    def nodes(message: MessageType): Seq[Node] =
+      columns(message).flatMap(f => walk(f, Seq(f.getName), Seq(f.getName), legacy = false))
 
-  private def walk(
-      tpe: Type,
-      variants: Set[Seq[String]],
-      raw: Seq[String],
-      column: Seq[String],
-      legacy: Boolean,
-      isField: Boolean = true,
-      isElement: Boolean = false): Seq[Node] = {
-    val bareRepeated = tpe.isRepetition(Type.Repetition.REPEATED) && !isElement
-    if (bareRepeated)
-      walk(tpe, variants, raw, column :+ "element", legacy = true, isField = false, isElement = true)
-    else {
-      val node = Node(raw, column, tpe, legacy, isField)
-      if (tpe.isPrimitive) Seq(node) else node +: children(tpe.asGroupType, variants, raw, column, legacy)
+    private def walk(
+        tpe: Type,
+        raw: Seq[String],
+        column: Seq[String],
+        legacy: Boolean,
+        isField: Boolean = true,
+        isElement: Boolean = false): Seq[Node] = {
+      val bareRepeated = tpe.isRepetition(Type.Repetition.REPEATED) && !isElement
+      if (bareRepeated)
+        walk(tpe, raw, column :+ "element", legacy = true, isField = false, isElement = true)
+      else {
+        val node = Node(raw, column, tpe, legacy, isField)
+        if (tpe.isPrimitive) Seq(node) else node +: children(tpe.asGroupType, raw, column, legacy)
+      }
     }
-  }
 
-  private def children(
-      group: GroupType,
-      variants: Set[Seq[String]],
-      raw: Seq[String],
-      column: Seq[String],
-      legacy: Boolean): Seq[Node] = {
-    def inner(t: Type, via: Seq[String], name: String, legacyHere: Boolean): Seq[Node] =
-      walk(t, variants, raw ++ via, column :+ name, legacy || legacyHere, isField = false, isElement = true)
-    val only = if (group.getFieldCount == 1) Some(group.getType(0)) else None
-    (group.getLogicalTypeAnnotation, only) match {
-      case (_: ListLogicalTypeAnnotation, Some(list)) if list.isRepetition(Type.Repetition.REPEATED) =>
-        val element = if (isElementItself(list, group.getName)) None else Some(list.asGroupType.getType(0))
-        element match {
-          case Some(e) => inner(e, Seq(list.getName, e.getName), "element", legacyHere = false)
-          case None => inner(list, Seq(list.getName), "element", legacyHere = true)
-        }
-      case (_: MapLogicalTypeAnnotation | _: MapKeyValueTypeAnnotation, Some(entries))
-          if !entries.isPrimitive && entries.asGroupType.getFieldCount == 2 =>
-        val key = entries.asGroupType.getType(0)
-        val value = entries.asGroupType.getType(1)
-        inner(key, Seq(entries.getName, key.getName), "key", legacyHere = false) ++
-          inner(value, Seq(entries.getName, value.getName), "value", legacyHere = false)
-      case (annotation, _) =>
-        val isVariant = variants(column) || Option(annotation).exists(_.toString.startsWith("VARIANT"))
-        group.getFields.asScala.toSeq.filter(f => !isVariant || f.getName == VariantMetadata)
-          .flatMap(f => walk(f, variants, raw :+ f.getName, column :+ f.getName, legacy))
+    private def children(
+        group: GroupType,
+        raw: Seq[String],
+        column: Seq[String],
+        legacy: Boolean): Seq[Node] = {
+      def inner(t: Type, via: Seq[String], name: String, legacyHere: Boolean): Seq[Node] =
+        walk(t, raw ++ via, column :+ name, legacy || legacyHere, isField = false, isElement = true)
+      val only = if (group.getFieldCount == 1) Some(group.getType(0)) else None
+      (group.getLogicalTypeAnnotation, only) match {
+        case (_: ListLogicalTypeAnnotation, Some(list)) if list.isRepetition(Type.Repetition.REPEATED) =>
+          val element = if (isElementItself(list, group.getName)) None else Some(list.asGroupType.getType(0))
+          element match {
+            case Some(e) => inner(e, Seq(list.getName, e.getName), "element", legacyHere = false)
+            case None => inner(list, Seq(list.getName), "element", legacyHere = true)
+          }
+        case (_: MapLogicalTypeAnnotation | _: MapKeyValueTypeAnnotation, Some(entries))
+            if !entries.isPrimitive && entries.asGroupType.getFieldCount == 2 =>
+          val key = entries.asGroupType.getType(0)
+          val value = entries.asGroupType.getType(1)
+          inner(key, Seq(entries.getName, key.getName), "key", legacyHere = false) ++
+            inner(value, Seq(entries.getName, value.getName), "value", legacyHere = false)
+        case (annotation, _) =>
+          val isVariant = variants(column) || Option(annotation).exists(_.toString.startsWith("VARIANT"))
+          group.getFields.asScala.toSeq.filter(f => !isVariant || f.getName == VariantMetadata)
+            .flatMap(f => walk(f, raw :+ f.getName, column :+ f.getName, legacy))
+      }
     }
   }
 
