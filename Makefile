@@ -36,7 +36,7 @@ demo: $(DEV_WHEEL) ## the main job on real data, from nothing: look-ups before a
 test: prerequisites venv-3.5 venv-4.3 venv-tools ## everything that CI runs: about 20 minutes on two cores
 	@$(PYTHON) tools/run_tests.py
 
-test-all: prerequisites venv-3.5 venv-4.1 venv-4.3 venv-tools venv-dbt ## all tests, before a release: more than an hour
+test-all: prerequisites venv-3.5 venv-4.1 venv-4.3 venv-tools venv-dbt ## all tests, before a release: nearly three hours on two cores
 	@$(PYTHON) tools/run_tests.py --all
 
 suite: prerequisites ## one suite of the JVM: make suite SUITE=LexerSuite [LINE=spark41_213]
