@@ -64,8 +64,8 @@ object SessionKeys {
     .stringConf("directory").createWithDefault("")
 
   val SkippingMaxMemory: Setting[Long] = Setting.build("spark.zorder.skipping.maxMemory")
-    .doc("Memory of the driver that the indexes of all tables, and bounds of files from the metadata of formats, may " +
-      "take. Where it does not suffice, the tables that queries asked for longest ago go first; a column that does not " +
+    .doc("Memory of the driver that the indexes of all tables may take, and as much for bounds of files from the metadata " +
+      "of formats. Where it does not suffice, the tables that queries asked for longest ago go first; a column that does not " +
       "fit is not loaded, and skips no files.")
     .bytesConf.createWithDefaultString("1g")
 
