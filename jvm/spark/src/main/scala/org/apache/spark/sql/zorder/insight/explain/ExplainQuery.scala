@@ -442,10 +442,10 @@ object ExplainLog {
       val listed = plain.files().toIndexedSeq
       if (!SessionKeys.SkippingEnabled.orDefault(session.sessionState.conf))
         queries.map(row(_, Some(listed.length.toLong), FileScans.Off))
-      else IndexStore.of(session, plain.root).newest() match {
+      else IndexStore.of(session, plain.root).newestReadable() match {
         case None =>
           queries.map(row(_, Some(listed.length.toLong), "no statistics index: make one with ZORDER INDEX"))
-        case Some((_, index)) =>
+        case Some(index) =>
           val files = ScannedFiles.below(plain.root, index.files, listed)
           val partitioning = plain.partitionSchema.fieldNames.toSet
           val names = ScanIndexes.unanswered(plain.schema, plain.partitionSchema, index)

@@ -16,7 +16,7 @@ import java.util.zip.{CRC32, Deflater, DeflaterOutputStream, InflaterInputStream
 
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, FileSystem, Path}
+import org.apache.hadoop.fs.{ChecksumException, FSDataInputStream, FileStatus, FileSystem, Path}
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.expr.normalized.NormalizedLongType
@@ -144,6 +144,7 @@ private[skipping] object IndexFile {
   /** Whether not the bytes are to blame, but the storage: what cannot be read now may be read later. */
   def isOfStorage(e: Throwable): Boolean = e match {
     case _: BrokenIndex | _: EOFException | _: UTFDataFormatException | _: ZipException => false
+    case _: ChecksumException => false
     case _: FileNotFoundException => false // it was dropped since it was listed
     case _ => e.isInstanceOf[IOException]
   }
@@ -321,7 +322,10 @@ final private class IndexBytes(fs: FileSystem, status: FileStatus) {
     val bytes = new Array[Byte](count)
     val in = open()
     try in.readFully(from, bytes)
-    finally in.close()
+    catch {
+      // the file has these bytes, so that a connection has ended
+      case e: EOFException => throw new IOException(s"$path could not be read to its end", e)
+    } finally in.close()
     bytes
   }
 

@@ -42,6 +42,15 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
     if (read.hasNext) Some(read.next()) else None
   }
 
+  /** The newest whole index, for those who can do without: None, too, where the storage fails. */
+  def newestReadable(): Option[StatisticsIndex] =
+    try newest().map(_._2)
+    catch {
+      case e: IOException =>
+        logWarning(s"The statistics index in $dir cannot be read and is left out", e)
+        None
+    }
+
   /** The file that takes the last number there is, so that no index can come after it. */
   def last(): Option[Path] = listed().headOption.filter(_._1 >= IndexStore.LastNumber).map(_._2.getPath)
 
@@ -49,14 +58,15 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
    * Writes an index as the newest one and deletes those that no query can have begun with lately.
    *
    * @param begun
-   *   the number of the newest index file when this one was begun. Where there is another newest one now, somebody has made
-   *   or dropped an index meanwhile, and nothing is written.
+   *   the newest index file when this one was begun. Where there is another newest one now, somebody has made or dropped
+   *   an index meanwhile, and nothing is written.
    * @return
    *   its bytes
    */
-  def write(index: StatisticsIndex, begun: Option[Long] = None): Option[Long] = {
-    val newest = listed().headOption.map(_._1)
-    if (begun.isDefined && newest != begun) None
+  def write(index: StatisticsIndex, begun: Option[FileStatus] = None): Option[Long] = {
+    val found = listed().headOption
+    val newest = found.map(_._1)
+    if (begun.exists(b => !found.exists(f => IndexStore.same(b, f._2)))) None
     else {
       val bytes = IndexFile.bytes(index)
       fs.mkdirs(dir)
@@ -74,6 +84,12 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
   /** Filters that lie beside the indexes, of a column of this type. */
   def blooms(stored: ColumnSegments, dataType: DataType): ColumnBlooms =
     new ColumnBlooms(stored, dataType, bloomFiles, unreadable(dir, _))
+
+  /** Deletes Bloom filters that no index will name, and a directory that is empty then. */
+  def withdraw(names: Set[String]): Unit = {
+    names.foreach(name => delete(new Path(dir, name)))
+    if (fs.exists(dir) && fs.listStatus(dir).isEmpty) delete(dir)
+  }
 
   def bloomFiles: BloomFiles = new BloomFiles(fs, dir)
 
@@ -160,6 +176,10 @@ object IndexStore {
 
   private val Prefix = "index-"
   private val FileName = "index-[0-9]{1,18}"
+
+  /** Whether it is the same file. A number comes again after a drop, and a file may have been half written. */
+  private def same(a: FileStatus, b: FileStatus): Boolean =
+    a.getPath.getName == b.getPath.getName && a.getLen == b.getLen && a.getModificationTime == b.getModificationTime
 
   /** A greater one has a name that no reader looks at. */
   private val LastNumber = 999999999999999999L

@@ -43,9 +43,9 @@ object LoadedIndexes extends Logging {
   private val told = ConcurrentHashMap.newKeySet[Key]()
 
   /** The index of the table at `root`, where the session keeps it; None without a whole one. Never fails. */
-  def of(root: Path, session: SQLConf, conf: => Configuration): Option[StatisticsIndex] =
+  def of(root: Path, session: SQLConf, conf: => Configuration): Option[StatisticsIndex] = {
+    val key = Key(root, IndexPlace.in(session))
     try {
-      val key = Key(root, IndexPlace.in(session))
       val most = SessionKeys.SkippingMaxMemory.orDefault(session)
       memory.asked(key, most)
       val known = Option(loaded.get(key)).filter(_.refused.forall(_ == most))
@@ -68,8 +68,13 @@ object LoadedIndexes extends Logging {
     } catch {
       case NonFatal(e) =>
         logWarning(s"The statistics index of $root cannot be read: no files are skipped", e)
+        // that counts as a look at the store, too: the next queries need not wait for it as well
+        val account = memory.open(key)
+        val none = new Loaded(None, new SoftReference(None), account, None, System.nanoTime())
+        memory.hold(key, account)(loaded.put(key, none))
         None
     }
+  }
 
   /** After a statement of this JVM has changed the index. */
   def forget(root: Path): Unit = loaded.keySet.forEach { key =>

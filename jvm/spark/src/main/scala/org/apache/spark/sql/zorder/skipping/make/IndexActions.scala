@@ -84,7 +84,7 @@ object IndexActions extends Logging {
       store,
       new IndexBuilder(session, table.root, chosen, computed),
       new BloomBuilder(session, table, store, numbered(chosen, filtered.map(_._1.path)), budget),
-      store.newest().map(_._2),
+      store.newestReadable(),
       "INDEXED").get
   }
 
@@ -106,22 +106,44 @@ object IndexActions extends Logging {
    *   a table that has no index, or cannot have one, is left alone: NOTHING_TO_DO
    */
   def refresh(session: ClassicSession, ref: TableRef, ifExists: Boolean): Row =
-    opened(TableResolver.locate(session, ref)) { located =>
+    // where an append refreshes, the rows are there already
+    refreshed(session, ref, None, strict = !ifExists)
+
+  /**
+   * The index of what the table holds now. If somebody makes an index meanwhile, the refresh begins again from that one,
+   * with the files of then; if somebody drops it, nothing is written.
+   *
+   * @param held
+   *   the index to begin with where the table has none
+   * @param strict
+   *   whether a table without an index is refused, and Bloom filters that exceed their budget; else new files have none
+   */
+  @tailrec
+  private[make] def refreshed(
+      session: ClassicSession,
+      ref: TableRef,
+      held: Option[StatisticsIndex],
+      strict: Boolean,
+      again: Boolean = false): Row = {
+    val row = opened(TableResolver.locate(session, ref)) { located =>
+      val nothing = Some(nothingToDo(located.root))
       IndexedTable.of(located) match {
-        case None if ifExists => nothingToDo(located.root)
-        case None => refuseOther(located)
+        case None => if (strict) refuseOther(located) else nothing
         case Some(table) =>
           val store = IndexStore.of(session, table.root)
           val listed = store.listed()
-          store.newest(listed) match {
-            // where an append refreshes, the rows are there already
-            case Some((_, before)) =>
-              refreshed(session, table, store, before, numberOf(listed), strict = !ifExists)
-            case None if ifExists => nothingToDo(located.root)
-            case None => refuseWithout(table, store, ref)
+          store.newest(listed).map(_._2).orElse(held) match {
+            case Some(before) =>
+              renewed(session, table, store, before, listed.headOption.map(_._2), strict)
+            case None => if (strict && !again) refuseWithout(table, store, ref) else nothing
           }
       }
     }
+    row match {
+      case Some(done) => done
+      case None => refreshed(session, ref, None, strict, again = true)
+    }
+  }
 
   /** No whole index is there. */
   private def refuseWithout(table: IndexedTable, store: IndexStore, ref: TableRef): Nothing = {
@@ -135,24 +157,20 @@ object IndexActions extends Logging {
     Row(root.toString, "NOTHING_TO_DO", 0L, 0L, 0L, 0L, 0L, 0L)
 
   /**
-   * The index of what the table holds now.
-   *
    * @param before
    *   an index whose columns and true entries are taken over
    * @param begun
-   *   the number of the newest index file then, if there was one. If somebody makes an index meanwhile, the refresh begins
-   *   again from that one; if somebody drops it, nothing is written.
-   * @param strict
-   *   whether it is refused where Bloom filters exceed their budget; else new files have none
+   *   the newest index file then, if there was one
+   * @return
+   *   None where somebody has made or dropped an index since
    */
-  @tailrec
-  private[make] def refreshed(
+  private def renewed(
       session: ClassicSession,
       table: IndexedTable,
       store: IndexStore,
       before: StatisticsIndex,
-      begun: Option[Long],
-      strict: Boolean = true): Row = {
+      begun: Option[FileStatus],
+      strict: Boolean): Option[Row] = {
     // a column that is gone, or has another type now, leaves the index
     val columns = IndexColumnResolver.still(table.dataSchema, before.columns)
     val computed = new IndexExpressionResolver(session, table).still(before.columns)
@@ -160,7 +178,7 @@ object IndexActions extends Logging {
     if (left.nonEmpty)
       logWarning(s"The index of ${table.name} is without ${left.mkString(", ")} from now on: the table has no such column")
     val filtered = before.blooms.columns.keys.map(before.columns(_).path).toSeq
-    val written = write(
+    write(
       session,
       table,
       store,
@@ -170,18 +188,7 @@ object IndexActions extends Logging {
       "REFRESHED",
       begun,
       strict)
-    if (written.isDefined) written.get
-    else {
-      val listed = store.listed()
-      store.newest(listed) match {
-        case Some((_, now)) => refreshed(session, table, store, now, numberOf(listed), strict)
-        case None => nothingToDo(table.root)
-      }
-    }
   }
-
-  /** The number of the newest index file, whole or not. */
-  private[make] def numberOf(listed: Seq[(Long, FileStatus)]): Option[Long] = listed.headOption.map(_._1)
 
   /** The columns that have Bloom filters, by their numbers. */
   private def numbered(
@@ -253,7 +260,7 @@ object IndexActions extends Logging {
       bloomBuilder: BloomBuilder,
       before: Option[StatisticsIndex],
       status: String,
-      begun: Option[Long] = None,
+      begun: Option[FileStatus] = None,
       strict: Boolean = true): Option[Row] = {
     val files = table.files()
     val others = files.filterNot(f => table.isForEver(table.keys.of(new Path(f.path))))
@@ -265,6 +272,7 @@ object IndexActions extends Logging {
     val index = ranges.withBlooms(blooms).withIdentities(table.identities(ranges))
     CrashPoint.hit("index-built")
     val written = store.write(index, begun)
+    if (written.isEmpty) store.withdraw(blooms.files -- before.fold(Set.empty[String])(_.blooms.files))
     LoadedIndexes.forget(table.root)
     written.map(bytes =>
       Row(
@@ -345,22 +353,16 @@ final class IndexUpkeep private (session: ClassicSession, index: StatisticsIndex
   def afterCommits(ref: TableRef): Unit = if (behind) refresh(ref)
 
   private def refresh(ref: TableRef): Unit =
-    try IndexActions.on(session, ref) { table =>
-        val store = IndexStore.of(session, table.root)
-        val listed = store.listed()
-        IndexActions.refreshed(
-          session,
-          table,
-          store,
-          store.newest(listed).fold(index)(_._2),
-          IndexActions.numberOf(listed),
-          strict = false)
-        // where indexes lie elsewhere, a table that has moved has another folder now
-        if (store.dir != place.dir && IndexPlace.in(session.sessionState.conf).isElsewhere) {
-          val _ = place.drop()
+    try {
+      IndexActions.refreshed(session, ref, Some(index), strict = false)
+      // where indexes lie elsewhere, a table that has moved has another folder now
+      if (IndexPlace.in(session.sessionState.conf).isElsewhere)
+        IndexActions.on(session, ref) { table =>
+          if (IndexStore.of(session, table.root).dir != place.dir) {
+            val _ = place.drop()
+          }
         }
-      }
-    catch {
+    } catch {
       case NonFatal(e) =>
         logWarning(
           s"The statistics index of ${ref.sql} is behind its files: run ZORDER REFRESH INDEX ${ref.sql}",

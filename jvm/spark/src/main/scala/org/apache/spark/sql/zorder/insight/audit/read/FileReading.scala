@@ -74,7 +74,7 @@ private[audit] object FileReading {
   }
 
   private def indexOf(session: ClassicSession, table: ClusterTable): Option[StatisticsIndex] = table match {
-    case plain: ParquetTable => IndexStore.of(session, plain.root).newest().map(_._2)
+    case plain: ParquetTable => IndexStore.of(session, plain.root).newestReadable()
     case _ => None
   }
 
