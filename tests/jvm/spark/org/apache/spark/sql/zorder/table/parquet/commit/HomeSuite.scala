@@ -155,6 +155,10 @@ class HomeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
       val wanted = fifty ++ ids(extra)
       try assert(refused(remove()).contains("Move it away: the next statement"))
       finally CrashPoint.meanwhile = _ => ()
+      // what has moved is where the catalog says
+      if (kind.endsWith("partitioned"))
+        spark.sessionState.catalog.listPartitions(TableIdentifier("t", Some("default"))).foreach(p =>
+          assert(new File(p.location).isDirectory, p.location))
       delete(new File(s"$place/_notes"))
       assert(remove() == "REMOVED")
       spark.sql("REFRESH TABLE t")

@@ -188,6 +188,16 @@ class LateFilesSuite extends AnyFunSuite with ExchangeFixture with Steps {
     assert(refreshed() == wanted && names(s"$path/p=1").isEmpty)
   }
 
+  test("an old place that is copied onto itself, or restored, has no late files") {
+    val path = make("external partitioned")
+    moves("t")
+    rewriteAll(openName("t"))
+    val old = Seq("p=0", "p=1").flatMap(p => names(s"$path/$p").map(name => new File(s"$path/$p/$name")))
+    assert(old.size > 1 && old.forall(_.setLastModified(System.currentTimeMillis + 60000)))
+    openName("t").checkBeforeRun()
+    assert(!vacuum().exists(_.contains("LATE")) && refreshed() == forty)
+  }
+
   test("late files of a partition that is dropped are no rows; of one that is empty they are the rows") {
     val path = make("external partitioned")
     val late = file(100, 110, partition = true).getPath

@@ -90,8 +90,7 @@ private[zorder] object LateFiles {
     lazy val dirs = live.values.map(_.toUri.getPath).toSet
     val inOldPlaces = for {
       j <- done
-      u <- j.units if !dirs(u.old.toUri.getPath) && live.contains(u.partition)
-      f <- inOld(table, j, u)
+      f <- inOld(table, j, j.units.filter(u => !dirs(u.old.toUri.getPath) && live.contains(u.partition)))
     } yield f
     val stands = inOldPlaces.filter(_.sure).map(_.partition).distinct
       .filter(p => hasLastRun(table, done, p, live(p))).toSet
@@ -113,10 +112,34 @@ private[zorder] object LateFiles {
     }
   }
 
-  private def inOld(table: ParquetTable, journal: Journal, unit: SwapUnit): Seq[LateDataFile] = {
-    val tree = DirectoryListing.walk(table.store.fs, unit.old)
-    val known = unit.named.toSet
-    val names = known.map(_.rel)
+  private def inOld(table: ParquetTable, journal: Journal, units: Seq[SwapUnit]): Seq[LateDataFile] = {
+    val trees = units.map(u => u -> DirectoryListing.walk(table.store.fs, u.old))
+    val again = isCopiedOntoItself(trees)
+    trees.flatMap { case (u, tree) => inOld(table, journal, u, tree, again) }
+  }
+
+  /**
+   * Whether all old files are there, and not one with its time: a copy with other keys, a restore. One file alone may as
+   * well be another one.
+   */
+  private def isCopiedOntoItself(trees: Seq[(SwapUnit, DirectoryListing)]): Boolean = {
+    val data = trees.map { case (u, tree) => (u.named.filter(_.isData), tree.files) }
+    data.map(_._1.size).sum > 1 && data.forall { case (old, now) =>
+      val there = now.map(f => (f.rel, f.length)).toSet
+      old.forall(f => there((f.rel, f.length))) && old.intersect(now).isEmpty
+    }
+  }
+
+  private def inOld(
+      table: ParquetTable,
+      journal: Journal,
+      unit: SwapUnit,
+      tree: DirectoryListing,
+      again: Boolean): Seq[LateDataFile] = {
+    val named = unit.named.toSet
+    val names = named.map(_.rel)
+    val lengths = named.map(f => (f.rel, f.length))
+    def known(f: ListedFile) = named(f) || (again && lengths((f.rel, f.length)))
     val there = tree.files.map(f => (f.rel, f.length)).toSet
     // a journal whose files were vacuumed names none any more
     val whole = unit.inputs.nonEmpty && unit.named.filter(_.isData).forall(f => there((f.rel, f.length)))

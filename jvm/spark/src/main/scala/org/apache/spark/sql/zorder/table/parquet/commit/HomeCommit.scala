@@ -4,6 +4,7 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.{Operation, RunRecord}
 import org.apache.spark.sql.zorder.table.file.PathText
@@ -94,7 +95,7 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
         case NonFatal(e) => // as far as it goes: what is left is done by the next statement
           try table.store.get(txn).foreach(settle)
           catch { case NonFatal(again) => e.addSuppressed(again) }
-          if (table.store.get(txn).isDefined) throw e
+          if (table.store.get(txn).isDefined || units.exists(u => fs.exists(u.staged))) throw e
       }
     } finally Journal.end(txn)
   }
@@ -108,19 +109,26 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
     }
 
   private def forward(journal: Journal): Unit = {
-    journal.units.foreach { u =>
-      if (fs.exists(u.staged)) {
-        vacate(u)
-        FileMoves.deleteEmptyDirs(fs, u.target)
-        FileMoves.rename(fs, u.staged, u.target)
-        CrashPoint.hit("home-moved")
-      }
+    try journal.units.filter(u => fs.exists(u.staged)).foreach(move)
+    catch {
+      case refused: ZOrderException => // until somebody has made room, the catalog names what there is
+        alter(journal.units.filterNot(u => fs.exists(u.staged)))
+        throw refused
     }
     alter(journal.units)
     CrashPoint.hit("home-altered")
     journal.units.flatMap(u => table.topOf(u.staged)).distinct.foreach(FileMoves.deleteEmptyDirs(fs, _))
     mark.end(journal.txn, Nil)
     table.store.delete(journal)
+  }
+
+  private def move(unit: SwapUnit): Unit = {
+    vacate(unit)
+    // a job that began since
+    val _ = ActiveWriters.await(fs, unit.staged, waitMs)
+    FileMoves.deleteEmptyDirs(fs, unit.target)
+    FileMoves.rename(fs, unit.staged, unit.target)
+    CrashPoint.hit("home-moved")
   }
 
   /**
@@ -140,7 +148,8 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
   }
 
   private def alter(units: Seq[SwapUnit]): Unit =
-    if (table.partitioned) {
+    if (units.isEmpty) ()
+    else if (table.partitioned) {
       val now = table.partitions()
       val changed = for {
         u <- units
