@@ -190,11 +190,15 @@ private[hudi] object HudiUpkeep {
 private[hudi] object HudiVacuum {
   private val MillisPerHour = 3600000.0
 
+  /** Hudi counts from when it makes its plan, after it has listed the table. */
+  private val PlanMs = 600000L
+
   def run(
       session: ClassicSession,
       opened: HudiClusterTable,
       retention: Retention,
       dryRun: Boolean): Seq[VacuumResult] = {
+    opened.meta.reloadActiveTimeline()
     val settings = opened.hudiProperties ++ policy(opened.meta, retention.ms, System.currentTimeMillis)
     HudiClient.during(session, opened.root.toString, settings) { client =>
       val old = deletable(client).flatMap(path => length(session, path).map(path -> _))
@@ -213,9 +217,12 @@ private[hudi] object HudiVacuum {
   private def policy(meta: HoodieTableMetaClient, keepMs: Long, now: Long): Map[String, String] = {
     val commits = meta.getActiveTimeline.getCommitsTimeline.filterCompletedInstants().getInstants.asScala
       .map(c => (c.requestedTime, Option(c.getCompletionTime).getOrElse(c.requestedTime)))
+    // what is under way may end, and replace files, before Hudi makes its plan
+    val busy = keepMs > 0 &&
+      !meta.getActiveTimeline.getWriteTimeline.filterInflightsAndRequested().getInstants.isEmpty
     // however few commits there were since the last clean
     Map("hoodie.clean.trigger.max.commits" -> "0") ++
-      (hours(commits.toSeq, keepMs, now, meta.getTableConfig.getTimelineTimezone.getZoneId) match {
+      (hours(commits.toSeq, keepMs, now, meta.getTableConfig.getTimelineTimezone.getZoneId, busy) match {
         case Some(kept) =>
           Map("hoodie.clean.policy" -> "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained" -> kept.toString)
         case None =>
@@ -231,6 +238,8 @@ private[hudi] object HudiVacuum {
    *
    * @param commits
    *   when each began and ended, by Hudi's clock
+   * @param busy
+   *   whether another one may end soon
    * @return
    *   enough hours for each commit that ended within the retention; None if there is none: all that was replaced is older
    */
@@ -238,15 +247,16 @@ private[hudi] object HudiVacuum {
       commits: Seq[(String, String)],
       keepMs: Long,
       now: Long,
-      zone: ZoneId): Option[Int] = {
+      zone: ZoneId,
+      busy: Boolean = false): Option[Int] = {
     val since = Instant.ofEpochMilli(now - keepMs).atZone(zone).format(Clock)
     val recent = commits.collect { case (began, ended) if keepMs > 0 && ended > since => began }
-    if (recent.isEmpty) None
+    if (recent.isEmpty && !busy) None
     else {
       // old tables have no milliseconds
       val first = (since +: recent).min.padTo(since.length, '0')
       val from = LocalDateTime.parse(first, Clock).atZone(zone).toInstant.toEpochMilli
-      Some(math.ceil((now - from) / MillisPerHour).toInt)
+      Some(math.ceil((now - from + PlanMs) / MillisPerHour).toInt)
     }
   }
 

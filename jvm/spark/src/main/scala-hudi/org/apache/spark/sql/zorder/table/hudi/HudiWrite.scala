@@ -79,7 +79,7 @@ final private[hudi] class HudiWrite(
     CrashPoint.hit("hudi-commit")
     try clustering.execute(written.get)
     catch {
-      case NonFatal(e) if clustering.isCommitted =>
+      case NonFatal(e) if isCommitted(clustering, e) =>
         logWarning(s"Hudi committed ${clustering.instant} of ${opened.name}, and failed afterwards", e)
       case e: HoodieException =>
         pending.abandon(runId)
@@ -89,6 +89,15 @@ final private[hudi] class HudiWrite(
     pending.committed(request, Some(clustering.instant.toLong))
     release()
   }
+
+  /** Where that cannot be found out, the next statement will: our pending record stays. */
+  private def isCommitted(clustering: PlannedClustering, failed: Throwable): Boolean =
+    try clustering.isCommitted
+    catch {
+      case NonFatal(e) =>
+        failed.addSuppressed(e)
+        throw failed
+    }
 
   private def conflict(e: Exception): Nothing =
     throw new ZOrderConflictException(
