@@ -8,6 +8,7 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.connector.catalog.CatalogManager
 import org.apache.spark.sql.types.{ArrayType, StructType}
 import org.apache.spark.sql.zorder.conf.{NearestName, RunOptions}
 import org.apache.spark.sql.zorder.errors.ZOrderException
@@ -76,12 +77,18 @@ final private class TableMatcher(session: ClassicSession, table: ClusterTable) {
   private def full(text: String): Option[Seq[String]] =
     Try(session.sessionState.sqlParser.parseMultipartIdentifier(text)).toOption.map { parts =>
       val catalogs = session.sessionState.catalogManager
-      if (parts.size > 1 && catalogs.isCatalogRegistered(parts.head)) parts
+      if (parts.size > 1 && isCatalog(parts.head)) parts
       else {
         val namespace = if (parts.size == 1) catalogs.currentNamespace.toSeq else Nil
         (catalogs.currentCatalog.name +: namespace) ++ parts
       }
     }
+
+  /** By the setting: a catalog that cannot be loaded, or would take long to, is not needed for a comparison of names. */
+  private def isCatalog(name: String): Boolean =
+    same(
+      name,
+      CatalogManager.SESSION_CATALOG_NAME) || session.sessionState.conf.contains(s"spark.sql.catalog.$name")
 
   private def alike(a: Seq[String], b: Seq[String]): Boolean =
     a.size == b.size && a.zip(b).forall { case (x, y) => same(x, y) }

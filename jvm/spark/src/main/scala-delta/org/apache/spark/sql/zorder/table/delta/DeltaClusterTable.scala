@@ -122,6 +122,8 @@ private[delta] final class DeltaClusterTable(
   override def otherClusterer(file: DataFile): Option[String] =
     adds.get(file.path).flatMap(liquid.otherClusterer)
 
+  override def hasOthersFiles: Boolean = adds.values.exists(liquid.otherClusterer(_).isDefined)
+
   override def indexing: Option[FormatIndexing] =
     Some(new DeltaIndexing(log, snapshot, declared.get, adds))
 

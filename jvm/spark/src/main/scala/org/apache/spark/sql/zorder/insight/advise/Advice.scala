@@ -165,9 +165,10 @@ private[advise] object Reasons {
         (if (inOrder.size == 1) "it" else "them") + " find less together")
 
   /** How to run what was fitted to queries that no statement can name. */
-  def withTheSameQueries(columns: Seq[String], options: (String, String)*): String = {
+  def withTheSameQueries(columns: Seq[String], full: Boolean, options: (String, String)*): String = {
     def quoted(text: String): String = "\"" + text + "\""
-    val set = options.map { case (name, value) => s".option(${quoted(name)}, ${quoted(value)})" }.mkString
+    val set = (if (full) ".full()" else "") +
+      options.map { case (name, value) => s".option(${quoted(name)}, ${quoted(value)})" }.mkString
     " Only a run with the same queries gives this: " +
       s"optimize()$set.queries(queries).executeZOrderBy(${columns.map(quoted).mkString(", ")}), or save " +
       "them as a table, and name it to the advice and in the statement."

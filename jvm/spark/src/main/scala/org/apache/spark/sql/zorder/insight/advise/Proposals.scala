@@ -145,7 +145,8 @@ final private[advise] class Proposals(
     val by = set.order.map(openName)
     val name = log.map(_.name)
     // a sort is the same whatever is asked
-    if (!set.isSort && name.exists(Statements.isPassing)) (None, Reasons.withTheSameQueries(by, more: _*))
+    if (!set.isSort && name.exists(Statements.isPassing))
+      (None, Reasons.withTheSameQueries(by, full, more: _*))
     else (Some(Statements.zorder(target, full, by, set.isSort && by.size > 1, name, more: _*)), "")
   }
 

@@ -180,6 +180,7 @@ object Auditor {
 
 /** Cures as the statements that carry them out. */
 final private class AuditStatements(session: ClassicSession, target: TableRef, table: ClusterTable) {
+  private lazy val others = table.hasOthersFiles
 
   /** @param partitions to restrict it to; empty for the whole table */
   def of(fix: Fix, partitions: Seq[String]): String = fix match {
@@ -194,7 +195,7 @@ final private class AuditStatements(session: ClassicSession, target: TableRef, t
         if (conditions.isEmpty || conditions.exists(_.isEmpty)) ""
         else s" WHERE ${conditions.flatten.mkString(" OR ")}"
       table.reclustered(columns).getOrElse(
-        s"ZORDER TABLE ${target.sql}${if (full || table.hasOthersFiles) " FULL" else ""}$where BY ${columns.mkString("(", ", ", ")")}$using$settings")
+        s"ZORDER TABLE ${target.sql}${if (full || others) " FULL" else ""}$where BY ${columns.mkString("(", ", ", ")")}$using$settings")
   }
 
   /** What holds in one partition alone; None where its directories are not named after columns. */
