@@ -236,6 +236,11 @@ def test_the_usual_end_of_a_footer_is_known(tmp_path, columns):
     assert footers.opened(found.place, found.files[0]).in_order
 
 
+def test_keys_and_parameters_of_a_uri_are_not_shown():
+    assert listing.shown("s3://KEY:SECRET@bucket/t?endpoint_override=x") == "s3://bucket/t"
+    assert listing.shown("/tmp/what?") == "/tmp/what?"
+
+
 def test_columns_that_are_encrypted_behind_a_plain_footer(tmp_path):
     pe = pytest.importorskip("pyarrow.parquet.encryption")
 

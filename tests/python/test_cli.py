@@ -161,6 +161,8 @@ def test_what_is_wrong_without_a_session_is_said_before_one_starts(unstarted, ca
         ["optimize", "t", "--by", "a", "--columns", "b"],
         ["index", "t", "--bloom", "a", "--bloom", "b"],
         ["index", "t", "--drop", "--refresh"],
+        ["audit", "t/", "--where", "a = 1", "--where", "b = 2"],
+        ["optimize", "t", "--curve", "z", "--curve", "hilbert"],
     ],
 )
 def test_nothing_that_was_typed_is_passed_over(unstarted, capsys, words):

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 from pyspark.sql.functions import call_function, col, lit
-from spark_zorder import ZOrderTable, _maintain
+from spark_zorder import ZOrderTable, _maintain, _sql
 from spark_zorder import __main__ as cli
 from spark_zorder._maintain import seconds, tables_in
 from support import SHARED, write_table
@@ -210,11 +210,26 @@ def test_rows_of_a_partitioned_table_are_refused_before_anything_is_written(spar
 def test_vacuums_come_when_the_time_is_up(spark, table, monkeypatch):
     forced = ZOrderTable.forPath(spark, table).optimize().options(fileCount=4, force=True)
     forced.executeZOrderBy("a", "b")
-    now = iter([0.0, 0.0])
-    monkeypatch.setattr(_maintain, "time", SimpleNamespace(monotonic=lambda: next(now, 2.0)))
-    rows = []
-    _maintain.maintain(spark, [table, table], _maintain.Wish(vacuum=True), 1.0, rows.append)
-    assert [row["status"] for row in rows] == ["NOTHING_TO_DO", "NOT_STARTED", "VACUUM"]
+    for times, said in (
+        ([0.0, 0.0], ["NOTHING_TO_DO", "NOT_STARTED", "VACUUM"]),
+        ([0.0], ["NOT_STARTED", "NOT_STARTED", "VACUUM"]),
+    ):
+        now = iter(times)
+        monkeypatch.setattr(_maintain, "time", SimpleNamespace(monotonic=lambda now=now: next(now, 2.0)))
+        rows = []
+        _maintain.maintain(spark, [table, table], _maintain.Wish(vacuum=True), 1.0, rows.append)
+        assert [row["status"] for row in rows] == said
+
+
+def test_an_append_whose_index_cannot_be_refreshed_is_no_failure(spark, table, monkeypatch):
+    named = ZOrderTable.forPath(spark, table)
+    named.optimize().option("fileCount", 8).option("force", True).executeZOrderBy("a", "b")
+    before, rows = named.toDF().count(), named.toDF().limit(10)
+    rows = spark.createDataFrame(rows.collect(), rows.schema)
+    monkeypatch.setattr(_sql, "refresh_index_if_exists", lambda target: "ZORDER REFRESH INDEX no_such_table")
+    with pytest.warns(UserWarning, match=r"The rows are appended. The index is behind.*no_such_table"):
+        named.append(rows)
+    assert named.toDF().count() == before + 10
 
 
 def test_append_refuses_structs_of_another_order(spark):

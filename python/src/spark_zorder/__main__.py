@@ -91,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     optimize.add_argument("--where", metavar="PREDICATE", action="append", default=[], help=text)
     optimize.add_argument("--curve", help=f"one of {', '.join(_sql.CURVES)}")
     _options(optimize)
-    optimize.add_argument("--into", metavar="PATH", action=_Once, help="write a clustered copy there instead")
+    optimize.add_argument("--into", metavar="PATH", help="write a clustered copy there instead")
     optimize.add_argument("--full", action="store_true", help="also files that are in their place")
     optimize.add_argument("--dry-run", action="store_true", help="forecast only, write nothing")
 
@@ -115,12 +115,12 @@ def _parser() -> argparse.ArgumentParser:
     index = _add(commands, "index", _rows(_index), "make or refresh the statistics index of a table")
     _columns(index, "index these columns; default: all that have bounds")
     text = "add Bloom filters for these columns, which find single values"
-    index.add_argument("--bloom", metavar="a,b", action=_Once, help=text)
+    index.add_argument("--bloom", metavar="a,b", help=text)
     index.add_argument(
         "--bloom-budget", metavar="SHARE|SIZE", help="limit of their size; default: 10%% of the data"
     )
     text = "store the values of these columns, if a file has few"
-    index.add_argument("--values", metavar="a,b", action=_Once, help=text)
+    index.add_argument("--values", metavar="a,b", help=text)
     instead = index.add_mutually_exclusive_group()
     instead.add_argument("--refresh", action="store_true", help="read new and changed files only")
     text = "show what the index knows, column by column"
@@ -151,6 +151,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add(commands: Any, name: str, run: _Command, text: str, table: bool = True) -> argparse.ArgumentParser:
     made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
     made.set_defaults(command=run)
+    made.register("action", None, _Once)
     session = made.add_argument_group("session", "under spark-submit these are its own options")
     session.add_argument("--master", metavar="URL", help="as in spark-submit; default: local[*]")
     session.add_argument("--jars", metavar="A,B", help="more jars, such as those of a table format")
@@ -164,8 +165,8 @@ def _add(commands: Any, name: str, run: _Command, text: str, table: bool = True)
 
 def _columns(parser: argparse.ArgumentParser, text: str) -> None:
     """Adds ``--by``, and ``--columns`` as another spelling that the help does not name."""
-    parser.add_argument("--by", metavar="A,B", action=_Once, help=text)
-    parser.add_argument("--columns", dest="by", metavar="A,B", action=_Once, help=argparse.SUPPRESS)
+    parser.add_argument("--by", metavar="A,B", help=text)
+    parser.add_argument("--columns", dest="by", metavar="A,B", help=argparse.SUPPRESS)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:

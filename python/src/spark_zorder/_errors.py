@@ -9,6 +9,10 @@ class SetupError(RuntimeError):
     """Spark, Scala, the jar or the session do not fit together. The message says what to do."""
 
 
+class NoJarError(SetupError):
+    """The wheel has no jar for this Spark, or cannot tell which one."""
+
+
 class AuditError(Exception):
     """The audit is not possible as requested. The message says why, and what to do."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _session
-from ._errors import SetupError
+from ._errors import NoJarError, SetupError
 from ._jars import jar_path, jars_folder, jars_in
 from ._session import EXTENSION
 from ._sql import literal
@@ -123,8 +123,8 @@ def _split(value: str | None) -> list[str]:
 def _with_ours(jars: list[str]) -> list[str]:
     try:
         jar = jar_path()
-    except SetupError:
-        # where Spark's jars are not found, the one that is listed counts
+    except NoJarError:
+        # the one that is listed counts
         if jars_in(jars):
             return jars
         raise

@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._errors import SetupError
+from ._errors import NoJarError, SetupError
 from ._machine import has_pyspark
 from ._session import is_connect
 
@@ -81,20 +81,20 @@ def installed(folder: Path | None = None) -> Installed:
 def choose(here: Installed, jars: list[Jar]) -> Jar:
     """The jar that fits. If none does, the error names the installed versions and all jars."""
     if not jars:
-        raise SetupError(
+        raise NoJarError(
             "This installation of spark-zorder holds no jars: install the wheel (make wheel makes "
             "python/dist/*.whl) instead of the source folder."
         )
     held = "; ".join(f"Spark {j.spark} with Scala {j.scala}" for j in jars)
     if here.spark is None or here.scala is None:
-        raise SetupError(
+        raise NoJarError(
             f"No scala-library-*.jar was found in {here.where}, so the jar for Spark {here.spark} "
             f"cannot be chosen: add one of the wheel's jars to spark.jars yourself ({held})."
         )
     for jar in jars:
         if (jar.spark, jar.scala) == (line_of(here.spark), here.scala):
             return jar
-    raise SetupError(
+    raise NoJarError(
         f"There is no spark-zorder jar for Spark {here.spark} with Scala {here.scala} "
         f"(found in {here.where}); this wheel holds jars for: {held}."
     )

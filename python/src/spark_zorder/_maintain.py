@@ -121,7 +121,9 @@ def maintain(
     for planned in sorted(worth, key=lambda o: o.gain or 0.0, reverse=True):
         tell(planned if wish.dry_run else begin(planned.table, _run))
     if wish.vacuum:
-        for name in [o.table for o in outcomes if o.status not in _TROUBLE]:
+        # a table whose run was not begun may have old files, too
+        kept = (o.table for o in outcomes if o.status == "NOT_STARTED" or o.status not in _TROUBLE)
+        for name in dict.fromkeys(kept):
             tell(begin(name, _vacuum))
     return outcomes
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Union
 
 from . import _session, _skipping, _sql, functions, query_log
+from ._errors import sentence
 from ._layouts import Layout, stored
 from .view.notebook import shown
 from .view.steps import followed
@@ -283,7 +285,8 @@ class ZOrderTable:
         own format; another ``format`` raises ValueError. So do partitioned tables, as for ``arrange``,
         columns that a table by name does not have, structs whose fields differ from the table's in name or
         order, and Hudi by path. The next clustering run moves the rows
-        into their cells, or leaves them in files of their own. A statistics index is refreshed.
+        into their cells, or leaves them in files of their own. A statistics index is refreshed; if that
+        fails, a warning says so.
         """
         kind = self._kind(format if self._target.is_path else None)
         if self._target.is_path and kind["format"] == "hudi":
@@ -299,7 +302,15 @@ class ZOrderTable:
             placed.write.mode("append").format(kind["format"]).save(self._target.text)
         else:
             placed.select(*[_sql.quoted(c) for c in schema.names]).write.insertInto(self._target.sql)
-        _session.run(self._spark, _sql.refresh_index_if_exists(self._target)).collect()
+        try:
+            _session.run(self._spark, _sql.refresh_index_if_exists(self._target)).collect()
+        except Exception as error:
+            # the rows are there: who takes this for a failure would append them again
+            warnings.warn(
+                f"The rows are appended. The index is behind: ZORDER REFRESH INDEX {self._target.sql}. "
+                f"{sentence(error)}",
+                stacklevel=2,
+            )
 
     def _has_all(self, schema: StructType, given: StructType) -> None:
         exact = self._spark.conf.get("spark.sql.caseSensitive", "false") == "true"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _machine, _sql
 from .._errors import NO_PYSPARK, AuditError, UsageError
 from ..view import notebook
+from .files.listing import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -194,7 +195,7 @@ def _audit(arguments: argparse.Namespace, found: Listing | None, session: Callab
         _report(arguments, result)
     from ..view import terminal
 
-    text = terminal.text(result.rows, table=arguments.table, queries=result.queries or None)
+    text = terminal.text(result.rows, table=shown(arguments.table), queries=result.queries or None)
     prices = "" if arguments.price_per_tib is None else f"\n\n{result.price_text()}"
     _print(arguments, [*result.rows, *result.queries], text + prices)
     return ALERT if result.alert() else DONE
@@ -204,5 +205,5 @@ def _report(arguments: argparse.Namespace, result: Result) -> None:
     from .. import report
 
     more = {"boxes": result.boxes, "queries": result.queries or None, "history": result.history or None}
-    path = report.write(arguments.report, result.rows, table=arguments.table, **more)
+    path = report.write(arguments.report, result.rows, table=shown(arguments.table), **more)
     _say(f"report: {path}")

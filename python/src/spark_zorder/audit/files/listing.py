@@ -60,6 +60,13 @@ class Place:
         return _local(self.root) if self.filesystem is None else _remote(self.filesystem, self.root)
 
 
+def shown(text: str) -> str:
+    """A path or URI without keys and parameters, which are pyarrow's. No statement or report needs them."""
+    if _SCHEME.match(text) is None:
+        return text
+    return re.sub(r"\?.*", "", re.sub(r"//[^/@:]+:[^/@]+@", "//", text))
+
+
 def place(text: str) -> Place:
     """The directory that a path or a URI names; raises AuditError where there is none."""
     scheme = _SCHEME.match(text)
@@ -78,13 +85,12 @@ def place(text: str) -> Place:
         filesystem, root = fs.FileSystem.from_uri(uri)
         info = filesystem.get_file_info(root.rstrip("/"))
     except Exception as error:
-        raise AuditError(f"{text} cannot be opened: {str(error).splitlines()[0]}") from error
+        why = str(error).splitlines()[0].replace(uri, shown(uri))
+        raise AuditError(f"{shown(text)} cannot be opened: {why}") from error
     if info.type != fs.FileType.Directory:
         what = "is a file" if info.type == fs.FileType.File else "is not there"
-        raise AuditError(f"{text} {what}; give the directory of a table.")
-    # keys and parameters are pyarrow's: no statement and no report needs them
-    shown = re.sub(r"\?.*", "", re.sub(r"//[^/@:]+:[^/@]+@", "//", text))
-    return Place(shown, root.rstrip("/"), filesystem)
+        raise AuditError(f"{shown(text)} {what}; give the directory of a table.")
+    return Place(shown(text), root.rstrip("/"), filesystem)
 
 
 def _local(root: str, below: str = "") -> Iterator[Entry]:
