@@ -198,6 +198,21 @@ class LateFilesSuite extends AnyFunSuite with ExchangeFixture with Steps {
     assert(!vacuum().exists(_.contains("LATE")) && refreshed() == forty)
   }
 
+  test("a partition that its owner has put elsewhere, and whose rows late files replace, is at home there") {
+    val path = make("external partitioned")
+    moves("t")
+    rewriteAll(openName("t"))
+    val lake = dir("lake")
+    rows(60, 70).where("p = 1").drop("p").write.parquet(lake)
+    spark.sql(s"ALTER TABLE t PARTITION (p = 1) SET LOCATION '$lake'")
+    copyFile(file(100, 110, partition = true).getPath, s"$path/p=1/data.parquet")
+    assert(vacuum(Some(LateChoice.Replace)).contains("REPLACED"))
+    val wanted = (forty.filter(_ % 2 == 0) ++ odd(100, 110)).sorted
+    assert(refreshed() == wanted)
+    Maintenance.remove(classic, TableRef.Name(Seq("t")))
+    assert(refreshed() == wanted && odd(100, 110) == ids(lake))
+  }
+
   test("late files of a partition that is dropped are no rows; of one that is empty they are the rows") {
     val path = make("external partitioned")
     val late = file(100, 110, partition = true).getPath
