@@ -247,7 +247,8 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
     }
     if (table.isManaged) table.state.writeBase(store.base)
     CrashPoint.hit("state-moved")
-    if (altered.operation == Operation.Optimize || altered.operation == Operation.Replace) recordHomes(altered)
+    if (altered.operation == Operation.Optimize || altered.operation == Operation.Replace)
+      recordHomes(altered)
     forgetTaken(journal)
     val done = store.write(journal.at(JournalState.Done))
     CrashPoint.hit("done")
