@@ -235,7 +235,7 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
     }
   }
 
-  test("a vacuum keeps files as long as the longer retention says, ours or Delta's own") {
+  test("a vacuum keeps files as long as the longer retention says, ours or Delta's own", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 4000)
