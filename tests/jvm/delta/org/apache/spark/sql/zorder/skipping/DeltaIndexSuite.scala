@@ -212,7 +212,9 @@ class DeltaIndexSuite extends AnyFunSuite with NarrowedTables {
     }
   }
 
-  test("an index of an earlier table in the directory tells nothing of files with the same names") {
+  test(
+    "an index of an earlier table in the directory tells nothing of files with the same names",
+    SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       // the same names and lengths, other values

@@ -232,7 +232,10 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
       })
   }
 
-  test("moments whose offset has seconds are found, though the log leaves the seconds out", SameOnAllLines) {
+  test(
+    "moments whose offset has seconds are found, though the log leaves the seconds out",
+    SameOnAllLines,
+    LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       for ((zone, moment) <- Seq("America/Sao_Paulo" -> "1900-01-01", "Africa/Monrovia" -> "1971-12-31"))
@@ -458,7 +461,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     }
   }
 
-  test("cached rows are those of their own query") {
+  test("cached rows are those of their own query", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       table(path)
@@ -480,7 +483,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     }
   }
 
-  test("a stream reads all of its rows, and its files are not narrowed") {
+  test("a stream reads all of its rows, and its files are not narrowed", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       table(path)

@@ -71,7 +71,9 @@ class PagesSuite extends AnyFunSuite with RunFixture with SortFixture {
     }
   }
 
-  test("a file of several row groups, where the writer counts their rows; else the rows follow the curve") {
+  test(
+    "a file of several row groups, where the writer counts their rows; else the rows follow the curve",
+    SameOnAllLines) {
     withTable { path =>
       val options = ", force = true, rowGroupSize = '64k'"
       if (RowGroupLimit.supported) {

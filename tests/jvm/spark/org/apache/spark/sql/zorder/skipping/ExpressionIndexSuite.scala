@@ -351,7 +351,7 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans with Steps {
     }
   }
 
-  test("values at random: the same rows with skipping and without")(
+  test("values at random: the same rows with skipping and without", LongTest)(
     atRandom(0 until 1, values = 1, every = 2))
 
   test("more values at random: the same rows with skipping and without", LongTest)(

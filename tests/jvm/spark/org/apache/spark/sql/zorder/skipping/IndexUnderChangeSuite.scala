@@ -15,6 +15,7 @@ import org.scalatest.time.{Seconds, Span}
 import org.apache.spark.sql.zorder.{UncompiledQueries, ZOrderSession}
 import org.apache.spark.sql.zorder.skipping.index.LoadedIndexes
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
 /** Whatever becomes of the files and of the index between two queries, no query misses a row. */
@@ -87,7 +88,7 @@ class IndexUnderChangeSuite extends AnyFunSuite with UncompiledQueries {
     }
   }
 
-  test("several writers of the index at once, while files come: the newest whole index counts") {
+  test("several writers of the index at once, while files come: the newest whole index counts", LongTest) {
     withTempDir { dir =>
       val path = Files.createDirectory(dir.resolve("t"))
       (0 until 4).foreach(i => put(file(i.toLong, i * 100L), path.resolve(s"f$i.parquet")))

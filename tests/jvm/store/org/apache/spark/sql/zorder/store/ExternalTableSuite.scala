@@ -9,7 +9,9 @@ class ExternalTableSuite extends AnyFunSuite with StoreFixture with Steps {
   for (partitioned <- Seq(false, true)) {
     val kind = if (partitioned) "partitioned" else "without partitions"
 
-    test(s"a table $kind: every statement keeps the rows and copies nothing") {
+    test(
+      s"a table $kind: every statement keeps the rows and copies nothing",
+      LongTest.unless(partitioned): _*) {
       withTable(partitioned) { (name, at) =>
         step("a run") {
           val made = requests {
@@ -46,7 +48,8 @@ class ExternalTableSuite extends AnyFunSuite with StoreFixture with Steps {
     }
 
     test(
-      s"a table $kind: its files move when the user has agreed, and come home when the user says so") {
+      s"a table $kind: its files move when the user has agreed, and come home when the user says so",
+      LongTest.unless(partitioned): _*) {
       withTable(partitioned) { (name, at) =>
         val plain = s"ZORDER TABLE $name BY (a, b) WITH (fileCount = 4, force = true)"
         val before = beside(at)

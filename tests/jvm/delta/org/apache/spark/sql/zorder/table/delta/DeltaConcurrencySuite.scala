@@ -63,7 +63,8 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
   for (place <- Seq("delta-restoring", "delta-restore-begun"))
     test(
       s"a rollback beside which somebody appends is refused, and goes on past a comment: $place",
-      SameOnAllLines +: LongTest.unless(place == "delta-restoring"): _*) {
+      SameOnAllLines,
+      LongTest) {
       withTempDir { dir =>
         val path = dir.resolve("t")
         delta(path, 4000)

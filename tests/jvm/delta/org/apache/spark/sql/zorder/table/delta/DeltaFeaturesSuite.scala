@@ -61,7 +61,9 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("a shallow clone of a table on another file system: its files are read there, and written here") {
+  test(
+    "a shallow clone of a table on another file system: its files are read there, and written here",
+    SameOnAllLines) {
     withTempDir { dir =>
       val (source, clone) = (dir.resolve("source"), dir.resolve("clone"))
       delta(source, 4000)
@@ -91,7 +93,7 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("column mapping: Bloom filters are written under the names in files") {
+  test("column mapping: Bloom filters are written under the names in files", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 20000, Map("columnMapping.mode" -> "name"))
@@ -106,7 +108,7 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("column mapping by id: renamed, added and nested columns are found by their ids") {
+  test("column mapping by id: renamed, added and nested columns are found by their ids", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       numbers(20000).selectExpr("id", "a", "b", "named_struct('x', b, 'l', array(a)) st").repartition(6)
@@ -125,7 +127,8 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
 
   test(
     "INT96 timestamps, of which Delta's log has bounds, are clustered by, and stay INT96",
-    SameOnAllLines) {
+    SameOnAllLines,
+    LongTest) {
     withConf("spark.sql.parquet.outputTimestampType" -> "INT96")(withTempDir { dir =>
       val path = dir.resolve("t")
       numbers(8000).selectExpr("id", "timestamp_micros(b * 1000003) at").repartition(6)

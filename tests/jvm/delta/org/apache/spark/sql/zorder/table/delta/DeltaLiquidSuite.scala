@@ -9,7 +9,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.delta.{DeltaLog, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import sparkzorder.{LongTest, Steps}
+import sparkzorder.{LongTest, SameOnAllLines, Steps}
 
 /** Runs on tables with liquid clustering, and Delta's own statements after them. */
 class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
@@ -351,7 +351,7 @@ class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
     }
   }
 
-  test("the statement of an audit takes files that Delta has clustered") {
+  test("the statement of an audit takes files that Delta has clustered", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       liquid(path, "a, b", 8000)

@@ -42,7 +42,7 @@ class DeltaPartitionValuesSuite extends AnyFunSuite with DeltaFixture {
     withZone <- Seq(true, false)
   } test(
     s"timestamps stay, the JVM in $jvm, the session in $its, values with a zone: $withZone",
-    LongTest.unless(jvm == "UTC"): _*) {
+    LongTest.unless(jvm == "UTC" && withZone): _*) {
     inJvmZone(jvm)(withConf(zone -> its)(withTempDir { dir =>
       val path = dir.resolve("t")
       filled(path, withZone)

@@ -96,7 +96,7 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("copy-on-write of most rows: a conflict", SameOnAllLines) {
+  test("copy-on-write of most rows: a conflict", SameOnAllLines, LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 4000, Map("enableDeletionVectors" -> "false"))
@@ -120,7 +120,7 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("other metadata: a conflict", SameOnAllLines) {
+  test("other metadata: a conflict", SameOnAllLines, LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 4000, Map("enableDeletionVectors" -> "true"))
@@ -169,7 +169,7 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("a map cannot be compared: a conflict", SameOnAllLines) {
+  test("a map cannot be compared: a conflict", SameOnAllLines, LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       saved(

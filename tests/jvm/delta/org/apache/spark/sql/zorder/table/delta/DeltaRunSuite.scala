@@ -110,7 +110,9 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
     }
   }
 
-  test("records are not removed under a run; a layout that lost a file has as many files as asked for") {
+  test(
+    "records are not removed under a run; a layout that lost a file has as many files as asked for",
+    SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 8000)
@@ -235,7 +237,10 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
     }
   }
 
-  test("a vacuum keeps files as long as the longer retention says, ours or Delta's own", SameOnAllLines) {
+  test(
+    "a vacuum keeps files as long as the longer retention says, ours or Delta's own",
+    SameOnAllLines,
+    LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 4000)

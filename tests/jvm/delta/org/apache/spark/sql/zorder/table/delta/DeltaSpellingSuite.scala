@@ -6,6 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.types.StructType
+import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
 /** Files that Delta took over with columns in another case than the table has them: Delta takes them for the same. */
@@ -33,7 +34,9 @@ class DeltaSpellingSuite extends AnyFunSuite with DeltaFixture {
   private def rows(): Seq[String] = spark.table("cased").collect().map(_.toString).sorted.toSeq
 
   for (session <- Seq(false, true))
-    test(s"a table of the catalog keeps its values, in a session with caseSensitive = $session") {
+    test(
+      s"a table of the catalog keeps its values, in a session with caseSensitive = $session",
+      LongTest.unless(!session): _*) {
       withTempDir(dir =>
         withTable("cased") {
           converted(dir.resolve("t"))

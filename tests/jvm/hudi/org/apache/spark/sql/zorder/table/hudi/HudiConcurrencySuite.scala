@@ -32,7 +32,7 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
 
   private def filled(path: Path): Unit = hudi(path, 4000)
 
-  test("records are not removed under a run") {
+  test("records are not removed under a run", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       filled(path)
@@ -184,7 +184,7 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
     }
   }
 
-  test("the plan of a dead run is rolled back under the lock that the table's properties name") {
+  test("the plan of a dead run is rolled back under the lock that the table's properties name", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       hudi(path, 4000, shared.toMap)

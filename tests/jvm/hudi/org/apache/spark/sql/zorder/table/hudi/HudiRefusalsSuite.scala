@@ -23,7 +23,7 @@ class HudiRefusalsSuite extends AnyFunSuite with HudiFixture {
     assert(!message.contains('\n'), message)
   }
 
-  test("merge-on-read: base files are clustered, log files must be compacted first") {
+  test("merge-on-read: base files are clustered, log files must be compacted first", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       hudi(path, 4000, Map(merging))
@@ -81,7 +81,9 @@ class HudiRefusalsSuite extends AnyFunSuite with HudiFixture {
   private def evolve(path: Path)(change: HudiClient.Client => Unit): Unit =
     HudiClient.during(Shims.classic(spark), path.toString, Map(schemaOnRead))(change)
 
-  test("columns that are named by Hudi's schema on read: not without its setting, and not after a rename") {
+  test(
+    "columns that are named by Hudi's schema on read: not without its setting, and not after a rename",
+    LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       hudi(path, 400)

@@ -160,7 +160,7 @@ class HudiRunSuite extends AnyFunSuite with HudiFixture with SharedTables with S
     }
   }
 
-  test("a column that was added and one whose type grew: older files are read as Hudi reads them") {
+  test("a column that was added and one whose type grew: older files are read as Hudi reads them", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       write(numbers(2000).select("id", "a", "b").repartition(3), path, "bulk_insert")
@@ -172,7 +172,7 @@ class HudiRunSuite extends AnyFunSuite with HudiFixture with SharedTables with S
     }
   }
 
-  test("partitions by a timestamp stay when the session's zone is not the JVM's") {
+  test("partitions by a timestamp stay when the session's zone is not the JVM's", LongTest) {
     withConf("spark.sql.session.timeZone" -> "America/Los_Angeles")(withTempDir { dir =>
       val path = dir.resolve("t")
       // hours of the night in which clocks go back there

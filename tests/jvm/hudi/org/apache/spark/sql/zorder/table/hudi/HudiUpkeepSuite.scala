@@ -129,7 +129,7 @@ class HudiUpkeepSuite extends AnyFunSuite with HudiFixture with Steps {
     }
   }
 
-  test("vacuum of a table to which nobody has committed for longer than the retention") {
+  test("vacuum of a table to which nobody has committed for longer than the retention", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       hudi(path, 4000)

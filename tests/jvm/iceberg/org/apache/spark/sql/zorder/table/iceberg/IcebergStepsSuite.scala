@@ -40,7 +40,7 @@ class IcebergStepsSuite extends AnyFunSuite with IcebergFixture {
     assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO")
   }
 
-  test("a column that is widened between two steps: the table gets a new layout") {
+  test("a column that is widened between two steps: the table gets a new layout", LongTest) {
     val t = create("widened", "id BIGINT, a INT, b BIGINT")
     fill(t, 8000, 8, columns: _*)
     def steps(more: String): Row = {

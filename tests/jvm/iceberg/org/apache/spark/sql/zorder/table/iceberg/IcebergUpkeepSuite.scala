@@ -12,7 +12,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
-import sparkzorder.Steps
+import sparkzorder.{LongTest, Steps}
 import sparkzorder.mark.SameOnAllLines
 
 /** History, vacuum, rollback and removal of runs on Iceberg tables. */
@@ -150,7 +150,7 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture with Steps {
     assert(filesOnDisk(t) == filesOf(t).map(_.split('/').last))
   }
 
-  test("vacuum keeps what Iceberg's own properties keep") {
+  test("vacuum keeps what Iceberg's own properties keep", LongTest) {
     val t = filled("own_retention")
     cluster(t, "a, b")
     cluster(t, "b, a")
