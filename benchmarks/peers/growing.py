@@ -301,7 +301,7 @@ def main() -> int:
     versions = f"Spark {spark.version}, Delta {peers.DELTA}, Iceberg {peers.ICEBERG}, "
     versions += f"spark-zorder {session.VERSION}. "
     text = "\n".join(page(results, arguments.rounds, versions + machine.line(java))) + "\n"
-    result_file.show(text, "rounds", keep=arguments.rounds >= 32)
+    result_file.show(text, f"rounds-{arguments.rounds}", keep=arguments.rounds >= 32)
     return 0
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lines import HAND, UNCLUSTERED
+from lines import HAND, UNCLUSTERED, UNSKIPPED
+from pairs import total
 from rounds import pairs
 
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ def fast(queries: dict[str, Query], key: str, times: float, slow: bool) -> list[
     return [name for name, q in queries.items() if pairs(q, key, slow).times >= times]
 
 
-def slower(queries: dict[str, Query], key: str, slow: bool) -> list[str]:
-    """Those that it answers more slowly, with the whole interval."""
-    return [name for name, q in queries.items() if pairs(q, key, slow).interval()[1] < 1 / SLOWER]
+def slower(queries: dict[str, Query], key: str, slow: bool, base: str = UNCLUSTERED) -> list[str]:
+    """Those that it answers more slowly than a base, with the whole interval."""
+    return [name for name, q in queries.items() if pairs(q, key, slow, base).interval()[1] < 1 / SLOWER]
 
 
 def cause(query: Query, key: str, slow: bool) -> str:
@@ -59,8 +60,25 @@ def judged(queries: dict[str, Query], wanted: Wanted, wrong: list[str], keys: li
     lines = [f"- THE ANSWERS DIFFER: {sentence}." for sentence in wrong] or ["- All answers are equal."]
     if HAND not in keys:
         return Judgement(lines, wrong)
-    times = _judged(queries, wanted)
-    return Judgement(lines + times.lines, wrong + times.failures)
+    parts = [_judged(queries, wanted), *([_skipping(queries)] if UNSKIPPED in keys else [])]
+    return Judgement(
+        lines + [line for part in parts for line in part.lines],
+        wrong + [failure for part in parts for failure in part.failures],
+    )
+
+
+def _skipping(queries: dict[str, Query]) -> Judgement:
+    """What our skipping costs by itself: the same tables with it and without."""
+    lines, failures = ["", "Our skipping beside the same tables without it:", ""], []
+    for store, slow in STORES.items():
+        of_all = total([pairs(q, HAND, slow, UNSKIPPED) for q in queries.values()])
+        found = slower(queries, HAND, slow, UNSKIPPED)
+        lines.append(
+            f"- {store} store: {of_all.times:.2f} x in all; more than {SLOWER:g} x slower by it: "
+            f"{', '.join(found) or 'none'}."
+        )
+        failures += [f"skipping makes {name} slower on the {store} store" for name in found]
+    return Judgement(lines, failures)
 
 
 def _judged(queries: dict[str, Query], wanted: Wanted) -> Judgement:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 SKIPPING = "spark.zorder.skipping.enabled"
 UNCLUSTERED = "unclustered"
 HAND = "hand"
+UNSKIPPED = "unskipped"
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,7 @@ class Maker:
 # by the key that --lines takes: name, how a table is made, whether the layout is ours
 LINES: dict[str, tuple[str, Make, bool]] = {
     HAND: ("spark-zorder, plain Parquet with index", Maker.parquet, True),
+    UNSKIPPED: ("the same, skipping switched off", Maker.parquet, False),
     "advice": ("spark-zorder, columns by clustering_advice", Maker.parquet, True),
     "delta": ("spark-zorder, Delta", Maker.delta, True),
     "iceberg": ("spark-zorder, Iceberg", Maker.iceberg, True),

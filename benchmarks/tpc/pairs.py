@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Pairs:
-    """Seconds of the unclustered tables and of another layout, of the same rounds."""
+    """Seconds of a base, as a rule the unclustered tables, and of a layout, of the same rounds."""
 
-    unclustered: list[float]
+    base: list[float]
     layout: list[float]
 
     @property
     def ratios(self) -> list[float]:
-        """Unclustered / layout, smallest first: above 1 the layout is faster."""
-        return sorted(u / o for u, o in zip(self.unclustered, self.layout, strict=True))
+        """Base / layout, smallest first: above 1 the layout is faster."""
+        return sorted(b / o for b, o in zip(self.base, self.layout, strict=True))
 
     @property
     def seconds(self) -> float:
@@ -44,6 +44,6 @@ class Pairs:
 
 def total(of: list[Pairs]) -> Pairs:
     """Of all queries together, round by round."""
-    unclustered = zip(*(p.unclustered for p in of), strict=True)
+    base = zip(*(p.base for p in of), strict=True)
     layout = zip(*(p.layout for p in of), strict=True)
-    return Pairs([sum(r) for r in unclustered], [sum(r) for r in layout])
+    return Pairs([sum(r) for r in base], [sum(r) for r in layout])

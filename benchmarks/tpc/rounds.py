@@ -37,9 +37,9 @@ Query = dict[str, Found]
 """By the key of the layout."""
 
 
-def pairs(query: Query, key: str, slow: bool) -> Pairs:
-    """A layout beside the unclustered tables."""
-    return Pairs(query[UNCLUSTERED].seconds(slow), query[key].seconds(slow))
+def pairs(query: Query, key: str, slow: bool, base: str = UNCLUSTERED) -> Pairs:
+    """A layout beside another one, the unclustered tables if none is named."""
+    return Pairs(query[base].seconds(slow), query[key].seconds(slow))
 
 
 def disagreement(spark: SparkSession, lines: list[Line], text: str) -> list[str]:

@@ -147,6 +147,12 @@ class QueryForecastSuite extends AnyFunSuite with RunFixture {
       log(Some("default.somewhere_else"))
       val other = zorder(path, s"BY (a, d) $options DRY RUN")
       assert(list(other, "queries").isEmpty && reason(other).contains("has no query on"))
+      // its catalog cannot be loaded, and need not be
+      log(Some("gone.db.t"))
+      withConf("spark.sql.catalog.gone" -> "no.such.Catalog") {
+        val gone = zorder(path, s"BY (a, d) $options DRY RUN")
+        assert(list(gone, "queries").isEmpty && reason(gone).contains("has no query on"))
+      }
       refused(
         path,
         s"ZORDER TABLE '$path' BY (a) WITH (queryLog = 'no_such_log')",
