@@ -31,8 +31,10 @@ class Policy:
     refit: float
     # parts of the layout that are written anew on their own, in turn; 1: the whole at a time
     regions: int = 1
-    # files across cells, as a share of the table's files, beyond which more of them are merged
-    most: float = 1.0
+    # all files, as a multiple of those of a new layout, beyond which more of those across cells are merged
+    most: float = 3.0
+    # how much larger a table is taken to be when it is written anew because it has grown
+    ahead: float = math.sqrt(2)
     # `factor` while there are more, and what a merge into the cells may write per row
     budget: float = 5.0
 
@@ -118,24 +120,34 @@ def files_of(policy: Policy, rows: float, total: float, cells: int) -> int:
     return max(1, min(cells, 2 ** round(math.log2(wanted))))
 
 
-def grow(region: Region, new: float, policy: Policy, cells: int, threshold: float) -> float:
-    """Takes in new rows; returns the rows written."""
+def counted(files_worth: float) -> int:
+    """Files of a layout by its size, as the product counts them: a power of two where one is near."""
+    n = max(1, round(files_worth))
+    below = 1 << (n.bit_length() - 1)
+    return next((p for p in (below, 2 * below) if 0.75 * n <= p <= 1.5 * n), n)
+
+
+def grow(
+    region: Region, new: float, policy: Policy, cells: int, threshold: float, anew: int | None = None
+) -> float:
+    """Takes in new rows; returns the rows written. A new layout of all rows would have `anew` files."""
     total = region.rows + new
     appended = region.appended + new
     if total <= threshold * appended * (1 + 1e-9):
         region.settled, region.merges = total, []
         return total
     merged = new
+    across = max(cells // 2, policy.most * (anew or cells) - cells)
     while region.merges:
         others = sum(n for _, n in region.merges)
-        crowded = files_of(policy, merged, total, cells) + others > policy.most * cells
+        crowded = files_of(policy, merged, total, cells) + others > across
         most = policy.budget if crowded else policy.factor
         if region.merges[-1][0] > most * merged * (1 + 1e-9):
             break
         merged += region.merges.pop()[0]
-    room = max(1, policy.most * cells - sum(n for _, n in region.merges))
-    files = min(files_of(policy, merged, total, cells), 2 ** int(math.log2(room)))
-    region.merges.append((merged, files))
+    room = max(1, across - sum(n for _, n in region.merges))
+    wanted = files_of(policy, merged, total, cells)
+    region.merges.append((merged, min(wanted, max(wanted // 2, 2 ** int(math.log2(room))))))
     return merged
 
 
@@ -165,34 +177,44 @@ class Rounds:
     mean: float
     written: float
     files: float
+    mean_files: float
     # files that a look-up opens, in the mean
     opened: float
 
     def __str__(self) -> str:
-        figures = (self.worst, self.mean, self.written, self.files, self.opened)
+        figures = (self.worst, self.mean, self.written, self.files, self.mean_files, self.opened)
         return " | ".join(f"{figure:.2f}" for figure in figures)
 
 
-def from_nothing(policy: Policy, rounds: int) -> Rounds:
-    """Each round brings the rows of one file, spread over all cells; a look-up asks for both columns.
+def from_nothing(policy: Policy, rounds: int, share: float = 1.1) -> Rounds:
+    """Each round brings so much of a file's rows, spread over all cells; a look-up asks for both columns.
 
-    It opens one file of the cells and one of each merge. A fresh FULL has a file a round, and it opens one.
+    It opens one file of the cells and one of each merge, and one of a fresh FULL.
     """
     region, cells, written = Region(0), 0, 0.0
     read, files, opened = [], [], []
     for number in range(1, rounds + 1):
-        outgrown = number >= 2 * cells and number <= policy.budget
-        if outgrown or region.appended + 1 > region.settled:
-            region, cells = Region(number), number
-            written += number
-        elif not region.merges and region.settled + 1 <= policy.budget:
-            region.settled += 1
-            written += number
+        size = number * share
+        fresh = counted(size)
+        outgrown = fresh >= 2 * cells and number <= policy.budget
+        if outgrown or region.appended + share > region.settled:
+            region, cells = Region(size), counted(size * policy.ahead)
+            written += size
+        elif not region.merges and region.settled + share <= policy.budget * share:
+            region.settled += share
+            written += size
         else:
-            written += grow(region, 1, policy, cells, policy.refit)
-            cells = cells if region.merges else number
-        read.append(region.settled / cells + sum(rows / n for rows, n in region.merges))
-        files.append((cells + sum(n for _, n in region.merges)) / number)
+            written += grow(region, share, policy, cells, policy.refit, fresh)
+            cells = cells if region.merges else counted(size * policy.ahead)
+        read.append((region.settled / cells + sum(rows / n for rows, n in region.merges)) * fresh / size)
+        files.append((cells + sum(n for _, n in region.merges)) / fresh)
         opened.append(1 + len(region.merges))
     read, files, opened = read[8:], files[8:], opened[8:]
-    return Rounds(max(read), statistics.mean(read), written / rounds, max(files), statistics.mean(opened))
+    return Rounds(
+        max(read),
+        statistics.mean(read),
+        written / (rounds * share),
+        max(files),
+        statistics.mean(files),
+        statistics.mean(opened),
+    )

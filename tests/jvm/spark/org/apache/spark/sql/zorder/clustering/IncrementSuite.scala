@@ -80,9 +80,9 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
       append(path, more(rows, 400))
       val row = done(keepsRows(path)(zorder(path, run)))
       assert(
-        reason(row).contains("belong to many cells") && reason(row).contains("2 files of their own"),
+        reason(row).contains("belong to many cells") && reason(row).contains("4 files of their own"),
         reason(row))
-      assert(before.toSet.subsetOf(dataFiles(path).toSet) && dataFiles(path).size === 18)
+      assert(before.toSet.subsetOf(dataFiles(path).toSet) && dataFiles(path).size === 20)
       assert(metric[Long](row, "rows") === 400)
       for (c <- 0 to 1) {
         assert(share(row, c, "files", "measured") < share(row, c, "files", "now") + 0.001)
@@ -121,15 +121,15 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
       val before = dataFiles(path).toSet
       append(path, more(rows, 2000))
       val first = done(keepsRows(path)(zorder(path, run)))
-      assert(reason(first).contains("they are 4 files of their own"), reason(first))
+      assert(reason(first).contains("they are 8 files of their own"), reason(first))
       val own = dataFiles(path).toSet -- before
       append(path, more(rows + 2000, 2000))
       val row = done(keepsRows(path)(zorder(path, run)))
       assert(
-        reason(row).contains("with 4 files") && reason(row).contains("of earlier runs, 8 files of their own"),
+        reason(row).contains("with 8 files") && reason(row).contains("of earlier runs, 16 files of their own"),
         reason(row))
       val after = dataFiles(path).toSet
-      assert(before.subsetOf(after) && after.size === 24 && after.intersect(own).isEmpty)
+      assert(before.subsetOf(after) && after.size === 32 && after.intersect(own).isEmpty)
       assert(metric[Long](row, "rows") === 4000)
       for (c <- 0 to 1)
         assert(math.abs(share(row, c, "files", "forecast") - share(row, c, "files", "measured")) < 0.03)

@@ -42,7 +42,8 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
         RunOptions(),
         copy,
         full,
-        _ => 1000000L).partitions.length
+        _ => 1000000L,
+        grown = Set.empty).partitions.length
     val (large, small) = (partition("p=1", 1L << 30), partition("p=2", 1L << 20))
     assert(plan(copy = false, large, small) === 1 && plan(copy = true, large, small) === 2)
     assert(plan(copy = false, small) === 0 && plan(copy = true, small) === 0)

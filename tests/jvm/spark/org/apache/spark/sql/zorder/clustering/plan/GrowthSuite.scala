@@ -77,7 +77,7 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         .decide(budget, mayRefit).asInstanceOf[GrowthPlan.Append].merged
     assert(merged(5.0, true, 9000, 1500) === 1)
     assert(merged(5.0, true, 3750, 1500) === 2)
-    assert(merged(5.0, true, 3750, 1600) === 0)
+    assert(merged(5.0, true, 3750, 2200) === 0)
     // a budget that has no room for it, and a statement that does not take the whole partition
     assert(merged(2.0, true, 3750, 1500) === 0)
     assert(merged(5.0, false, 3750, 1500) === 0)

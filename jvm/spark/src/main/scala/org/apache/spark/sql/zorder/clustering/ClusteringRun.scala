@@ -246,7 +246,10 @@ final private class BatchRun(context: RunContext, batches: Batches) {
       staying: Seq[PlacedPartition],
       batch: Batch): BatchResult = {
     def clusterAnew(except: Seq[PlacedPartition]): BatchResult =
-      newLayout(selected.without(except.flatMap(_.all)), batch)
+      newLayout(
+        selected.without(except.flatMap(_.all)),
+        batch,
+        grown = moving.filter(_.layoutId.isDefined).map(_.directory).toSet)
     def handled(result: BatchResult): Set[String] =
       result.batch.finished ++ result.batch.underway.map(_.directory)
     def others(result: BatchResult): Seq[String] =
@@ -271,8 +274,8 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     else new IncrementPlanner(context, batches)(growing, selected).map(carryOut)
   }
 
-  private def newLayout(selected: Selection, batch: Batch): BatchResult =
-    carryOut(new NewLayoutPlanner(context, batches)(selected, batch))
+  private def newLayout(selected: Selection, batch: Batch, grown: Set[String] = Set.empty): BatchResult =
+    carryOut(new NewLayoutPlanner(context, batches)(selected, batch, grown))
 
   /** Rewrites and commits what is planned, or its first step. */
   private def carryOut(planned: Either[BatchResult, (RewritePlan, Batch)]): BatchResult = planned match {

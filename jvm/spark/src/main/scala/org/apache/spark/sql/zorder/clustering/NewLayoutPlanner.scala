@@ -27,10 +27,15 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
   /**
    * @param batch
    *   what is finished and what is left when the files are rewritten in one commit
+   * @param grown
+   *   the directories of partitions that have outgrown their layouts
    * @return
    *   the result instead of a plan, if nothing is to be rewritten, as in a dry run
    */
-  def apply(selected: Selection, batch: Batch): Either[BatchResult, (RewritePlan, Batch)] = {
+  def apply(
+      selected: Selection,
+      batch: Batch,
+      grown: Set[String]): Either[BatchResult, (RewritePlan, Batch)] = {
     val input = progress.step("footers") {
       val footers = selected.footersIn(pinned, statistics.columns)
       Inspection(pinned, table, footers, statistics, options)
@@ -40,7 +45,8 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       options,
       copy = request.into.isDefined,
       request.full,
-      input.rows(_))
+      input.rows(_),
+      grown)
     if (input.isEmpty) Left(BatchResult(context.empty("rows", selected), batch))
     else if (files.partitions.isEmpty)
       Left(BatchResult(

@@ -25,6 +25,9 @@ final case class FilePlan(partitions: IndexedSeq[SizedPartition], target: Long =
 
 object FilePlan {
 
+  /** How much larger a growing partition is taken to be: about as much as it grows until it is written anew (ADR 71). */
+  private val Ahead = math.sqrt(2)
+
   /**
    * Whether a run leaves a partition alone because it is small.
    *
@@ -42,16 +45,20 @@ object FilePlan {
    *
    * @param rows
    *   of a partition
+   * @param grown
+   *   the directories of partitions that have outgrown a layout. They will grow on until they are written anew again: each
+   *   gets the files of a larger one.
    */
   def apply(
       partitions: IndexedSeq[PinnedPartition],
       options: RunOptions,
       copy: Boolean,
       full: Boolean,
-      rows: PinnedPartition => Long): FilePlan = {
-    val bytes = partitions.map(_.bytes).sum
-    val target = FileCount.target(bytes, options.targetFileSize)
-    val sized = partitions.map(p => SizedPartition(p, FileCount.of(p.bytes, target, options, rows(p))))
+      rows: PinnedPartition => Long,
+      grown: Set[String]): FilePlan = {
+    def bytes(p: PinnedPartition): Long = if (grown(p.directory)) (p.bytes * Ahead).toLong else p.bytes
+    val target = FileCount.target(partitions.map(bytes).sum, options.targetFileSize)
+    val sized = partitions.map(p => SizedPartition(p, FileCount.of(bytes(p), target, options, rows(p))))
     val large = sized.filter(_.files >= FileCount.TooSmall)
     val all = full || options.force || FileCount.isAsked(options) || copy && large.nonEmpty
     FilePlan(if (all) sized else large, target)

@@ -159,6 +159,7 @@ final private[clustering] case class Growth(
     newLayoutFiles: Int = 0) {
   private val tiers = sortedRuns.map(a => (a.bytes, a.spans.length))
   private val grownBytes = newBytes + tiers.map(_._1).sum
+  private val mostAcross = Tiers.mostAcross(rows.length, newLayoutFiles)
 
   private def touched: Seq[Int] = rows.indices.filter(rows(_) > 0)
 
@@ -207,15 +208,15 @@ final private[clustering] case class Growth(
 
   /** Whether the files across cells are about as many as there may be. */
   private def crowded: Boolean =
-    tiers.map(_._2).sum + Tiers.files(newBytes, totalBytes, rows.length) > Tiers.MostFiles * rows.length
+    tiers.map(_._2).sum + Tiers.files(newBytes, totalBytes, rows.length) > mostAcross
 
   private def totalBytes: Long = grownBytes + cellBytes.sum
 
   private def append(budget: Double): GrowthPlan.Append = {
-    val merged = Tiers.merged(tiers, newBytes, cellBytes.sum, rows.length, budget)
+    val merged = Tiers.merged(tiers, newBytes, cellBytes.sum, rows.length, mostAcross, budget)
     val (stay, again) = sortedRuns.splitAt(sortedRuns.length - merged)
     val bytes = newBytes + again.map(_.bytes).sum
-    val files = Tiers.files(bytes, totalBytes, rows.length, stay.map(_.spans.length).sum)
+    val files = Tiers.files(bytes, totalBytes, rows.length, mostAcross - stay.map(_.spans.length).sum)
     GrowthPlan.Append(SortedRunCuts(rowsWith(again), files), bytes, merged)
   }
 
@@ -237,19 +238,19 @@ final private[clustering] case class Growth(
 
 /**
  * Which of the files across cells are merged with new rows, and into how many files. The constants are those of
- * simulations (ADR 45, ADR 67): `GrowthOverTimeSuite` holds what look-ups then read beside `FULL`, what is written, and
+ * simulations (ADR 45, ADR 71): `GrowthOverTimeSuite` holds what look-ups then read beside `FULL`, what is written, and
  * how many files there are, for appends of 1 to 10 % and for a table that grows from nothing.
  */
 private object Tiers {
 
   /** Older files are merged while they are at most so many times as large as what is merged with them. */
-  private val Factor = 1.5
+  private val Factor = 2.0
 
-  /** Files across cells, as a share of the layout's files, beyond which more of them are merged. */
-  val MostFiles = 1.0
+  /** All files, as a multiple of those of a new layout, beyond which more of those across cells are merged. */
+  private val MostFiles = 3
 
-  /** Files of a merge that holds all rows, as a share of the layout's files; others by the root of their share. */
-  private val FilesOfAll = 1.4
+  /** Files of a merge that holds all rows, as a multiple of the layout's files; others by the root of their share. */
+  private val FilesOfAll = 2.0
 
   /** No file is smaller than this share of a usual file just to span less. */
   private val SmallestFile = 1.0 / 16
@@ -262,6 +263,15 @@ private object Tiers {
 
   /** With a smaller budget, new rows are written once and not merged until the partition is rewritten. */
   private val LeastBudget = 5.0
+
+  /**
+   * Files across cells beyond which more of them are merged.
+   *
+   * @param newLayoutFiles
+   *   files that a new layout of all rows would have; 0: not known
+   */
+  def mostAcross(cells: Int, newLayoutFiles: Int): Int =
+    math.max(cells / 2, MostFiles * (if (newLayoutFiles > 0) newLayoutFiles else cells) - cells)
 
   /** Bytes that writing everything anew may cost per byte appended since the last time. */
   def refitBudget(budget: Double): Double =
@@ -278,15 +288,23 @@ private object Tiers {
    *   bytes of the files in their cells
    * @param cells
    *   files of the layout
+   * @param most
+   *   files across cells beyond which more are merged
    */
-  def merged(tiers: Seq[(Long, Int)], newBytes: Long, inLayout: Long, cells: Int, budget: Double): Int =
+  def merged(
+      tiers: Seq[(Long, Int)],
+      newBytes: Long,
+      inLayout: Long,
+      cells: Int,
+      most: Int,
+      budget: Double): Int =
     if (budget < LeastBudget) 0
     else {
       val total = tiers.map(_._1).sum + newBytes + inLayout
       def goesOn(count: Int): Boolean = {
         val (stay, again) = tiers.splitAt(tiers.length - count)
         val bytes = newBytes + again.map(_._1).sum
-        val crowded = stay.map(_._2).sum + files(bytes, total, cells) > MostFiles * cells
+        val crowded = stay.map(_._2).sum + files(bytes, total, cells) > most
         stay.lastOption.exists(_._1 <= (if (crowded) budget else Factor) * Compression * bytes)
       }
       Iterator.from(0).dropWhile(goesOn).next()
@@ -299,10 +317,10 @@ private object Tiers {
     powerOfTwo(math.round(log2(math.max(1.0, wanted))).toInt, cells)
   }
 
-  /** The number of files to append, if `others` files across cells stay beside them. */
-  def files(bytes: Long, total: Long, cells: Int, others: Int): Int = {
-    val room = math.max(1.0, MostFiles * cells - others)
-    math.min(files(bytes, total, cells), powerOfTwo(log2(room).toInt, cells))
+  /** The number of files to append, or half of it where there is no room: a single file would span everything. */
+  def files(bytes: Long, total: Long, cells: Int, room: Int): Int = {
+    val wanted = files(bytes, total, cells)
+    math.min(wanted, math.max(wanted / 2, powerOfTwo(log2(math.max(1.0, room)).toInt, cells)))
   }
 
   private def log2(x: Double): Double = math.log(x) / math.log(2) + 1e-9

@@ -57,7 +57,8 @@ final class Advisor private (
       options,
       copy = false,
       full = false,
-      considered.input.rows(_))
+      considered.input.rows(_),
+      grown = Set.empty)
     val kept = candidates.partitions.filter(_._2 >= PartitionColumns.MostQueries).map { case (name, weight) =>
       Advice(Recommendation.KeepPartitioning, Reasons.keepPartitioning(name, weight), Seq(name))
     }
