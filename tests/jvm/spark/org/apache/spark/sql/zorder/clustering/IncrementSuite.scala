@@ -126,10 +126,11 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
       append(path, more(rows + 2000, 2000))
       val row = done(keepsRows(path)(zorder(path, run)))
       assert(
-        reason(row).contains("with 8 files") && reason(row).contains("of earlier runs, 16 files of their own"),
+        reason(row).contains("with 8 files") && reason(
+          row).contains("of earlier runs, 8 files of their own"),
         reason(row))
       val after = dataFiles(path).toSet
-      assert(before.subsetOf(after) && after.size === 32 && after.intersect(own).isEmpty)
+      assert(before.subsetOf(after) && after.size === 24 && after.intersect(own).isEmpty)
       assert(metric[Long](row, "rows") === 4000)
       for (c <- 0 to 1)
         assert(math.abs(share(row, c, "files", "forecast") - share(row, c, "files", "measured")) < 0.03)
