@@ -19,8 +19,9 @@ class DeltaSkippingAtRandomSuite extends AnyFunSuite with NarrowedTables {
 
   private val kinds = Seq("ORDER BY ... LIMIT", "list", "function", "join", "index")
 
-  test(s"${RandomQueries.count} queries at random: first rows, lists, functions and joins", LongTest)(
-    atRandom(seeds = 0 until RandomQueries.count / 60, queries = 60))
+  for ((seeds, name) <- RandomQueries.parts)
+    test(s"$name: first rows, lists, functions and joins", LongTest)(
+      atRandom(seeds, RandomQueries.ofTables))
 
   private def atRandom(seeds: Seq[Int], queries: Int): Unit = {
     val asked, narrowed = mutable.Map.empty[String, Int].withDefaultValue(0)

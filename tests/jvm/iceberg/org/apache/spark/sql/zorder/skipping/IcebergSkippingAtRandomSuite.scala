@@ -11,8 +11,8 @@ class IcebergSkippingAtRandomSuite extends AnyFunSuite with NarrowedIcebergTable
 
   test("30 queries at random")(atRandom(seeds = 0 until 1, queries = 30))
 
-  test(s"${RandomQueries.count} queries at random", LongTest)(
-    atRandom(seeds = 1 to RandomQueries.count / 60, queries = 60))
+  for ((seeds, name) <- RandomQueries.parts)
+    test(name, LongTest)(atRandom(seeds, RandomQueries.ofTables))
 
   private def atRandom(seeds: Seq[Int], queries: Int): Unit = quick {
     val narrowed = seeds.flatMap { seed =>

@@ -140,5 +140,14 @@ object RandomFilters {
 
 /** How many queries at random a format is asked in `make test-all`; `make random-test` asks many more. */
 object RandomQueries {
-  val count: Int = sys.env.get("SPARK_ZORDER_RANDOM_QUERIES").fold(300)(_.toInt)
+  val ofTables = 60
+  private val count: Int = sys.env.get("SPARK_ZORDER_RANDOM_QUERIES").fold(300)(_.toInt)
+
+  /**
+   * Seeds of the tables of each test, and its name. There are several tests, so that one sees how far a long run is, and
+   * another can go on with `-z "queries 6,001"`.
+   */
+  val parts: Seq[(Range, String)] = (1 to count / ofTables).grouped(20).toSeq.map { seeds =>
+    seeds -> f"queries ${(seeds.head - 1) * ofTables + 1}%,d to ${seeds.last * ofTables}%,d at random"
+  }
 }
