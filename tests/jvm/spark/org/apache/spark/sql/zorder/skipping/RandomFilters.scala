@@ -147,7 +147,7 @@ object RandomQueries {
    * Seeds of the tables of each test, and its name. There are several tests, so that one sees how far a long run is, and
    * another can go on with `-z "queries 6,001"`.
    */
-  val parts: Seq[(Range, String)] = (1 to count / ofTables).grouped(20).toSeq.map { seeds =>
+  val parts: Seq[(Seq[Int], String)] = (1 to count / ofTables).grouped(20).toSeq.map { seeds =>
     seeds -> f"queries ${(seeds.head - 1) * ofTables + 1}%,d to ${seeds.last * ofTables}%,d at random"
   }
 }
