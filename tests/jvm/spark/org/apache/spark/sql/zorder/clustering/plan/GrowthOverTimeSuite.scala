@@ -73,7 +73,7 @@ class GrowthOverTimeSuite extends AnyFunSuite {
   private def fromNothing(rounds: Int, budget: Double): Outcome = {
     val file = 1100000L
     val options = RunOptions(targetFileSize = Some(1000000L))
-    def files(bytes: Double): Int = FileCount.of(bytes.toLong, 1000000L, options)
+    def files(bytes: Long): Int = FileCount.of(bytes, 1000000L, options)
     var inLayout = 0L
     var cells = 0
     var sortedRuns = Vector.empty[SortedRun]
@@ -99,7 +99,7 @@ class GrowthOverTimeSuite extends AnyFunSuite {
           written += inLayout
         case _ =>
           inLayout = round * file
-          cells = files(inLayout * math.sqrt(2))
+          cells = files((inLayout * math.sqrt(2)).toLong)
           sortedRuns = Vector.empty
           written += inLayout
       }
