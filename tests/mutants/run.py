@@ -389,8 +389,8 @@ MUTANTS = [
     Mutant(
         "Delta: no moment is later than its whole milliseconds",
         f"{DELTA}/LoggedBounds.scala",
-        "Long.MaxValue else micros + MICROS_PER_MILLIS",
-        "Long.MaxValue else micros",
+        "MICROS_PER_MINUTE + MICROS_PER_MILLIS else MICROS_PER_MILLIS)",
+        "MICROS_PER_MINUTE + MICROS_PER_MILLIS else 0L)",
         "DeltaSkippingSuite",
         "between whole milliseconds",
     ),
