@@ -147,7 +147,8 @@ object RandomQueries {
    * Seeds of the tables of each test, and its name. There are several tests, so that one sees how far a long run is, and
    * another can go on with `-z "queries 6,001"`.
    */
-  val parts: Seq[(Seq[Int], String)] = (1 to count / ofTables).grouped(20).toSeq.map { seeds =>
-    seeds -> f"queries ${(seeds.head - 1) * ofTables + 1}%,d to ${seeds.last * ofTables}%,d at random"
+  val parts: Seq[(Seq[Int], String)] = (1 to (count + ofTables - 1) / ofTables).grouped(20).toSeq.map {
+    seeds =>
+      seeds -> f"queries ${(seeds.head - 1) * ofTables + 1}%,d to ${seeds.last * ofTables}%,d at random"
   }
 }
