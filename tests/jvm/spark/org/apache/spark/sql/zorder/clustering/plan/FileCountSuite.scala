@@ -33,8 +33,20 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
     assert(FileCount.of(0, 256L << 20, options.copy(fileCount = Some(8)), rows = 0) === 1)
   }
 
+  test(
+    "a partition that has outgrown its layout gets files for a larger one, but not more than are asked for") {
+    val (one, two) = (partition("p=1", 9L << 20), partition("p=2", 9L << 20))
+    def files(options: RunOptions): Seq[Int] =
+      FilePlan(IndexedSeq(one, two), options, copy = false, full = false, _ => 1000000L, grown = Set("p=1"))
+        .partitions.map(_.files)
+    assert(files(RunOptions(targetFileSize = Some(1L << 20))) === Seq(16, 8))
+    assert(files(RunOptions(fileCount = Some(8))) === Seq(8, 8))
+  }
+
+  private def partition(name: String, bytes: Long) =
+    PinnedPartition(name, Seq(DataFile(name, bytes, 1, name)))
+
   test("a copy has all partitions if it has any, and FULL has all") {
-    def partition(name: String, bytes: Long) = PinnedPartition(name, Seq(DataFile(name, bytes, 1, name)))
     def plan(copy: Boolean, partitions: PinnedPartition*) = planned(copy, full = false, partitions)
     def planned(copy: Boolean, full: Boolean, partitions: Seq[PinnedPartition]) =
       FilePlan(
