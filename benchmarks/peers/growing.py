@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import statistics
 import sys
 import time
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -159,13 +160,16 @@ def rows_of(spark: SparkSession, way: str, number: int) -> DataFrame:
     ).dropDuplicates(["id"])
 
 
-def shares(table: DataFrame) -> dict[str, float]:
+def shares(table: Table) -> dict[str, float]:
     """Rows, files, and the shares of rows in files that may have a row's day, category, both."""
-    numbered = table.selectExpr("datediff(day, date'2022-01-01') d", "category c", "input_file_name() f")
-    numbered.createOrReplaceTempView("rows_of_table")
-    sql = table.sparkSession.sql
+    sql = table.spark.sql
+    # Spark answers from footers where it can: the rows are to be read
+    table.spark.conf.set("spark.zorder.skipping.enabled", "false")
+    rows = "datediff(day, date'2022-01-01') d, category c, input_file_name() f"
+    sql(f"SELECT {rows} FROM {table.sql}").createOrReplaceTempView("rows_of_table")
     files = sql("SELECT min(d), max(d), min(c), max(c), count(*) FROM rows_of_table GROUP BY f").collect()
     cells = sql("SELECT d, c, count(*) FROM rows_of_table GROUP BY d, c").collect()
+    table.spark.conf.unset("spark.zorder.skipping.enabled")
     boxes = [FileBox(*r) for r in files]
     read = read_shares(boxes, [tuple(r) for r in cells])
     return {"rows": sum(box.rows for box in boxes), "files": len(boxes)} | read
@@ -195,20 +199,21 @@ def one_round(table: Table, number: int) -> dict[str, Any]:
     took = seconds(table.cluster)
     moved = table.bytes_added(written)
     ms = looked_up(table, number)
-    table.spark.conf.set("spark.zorder.skipping.enabled", "false")
-    # Spark answers from footers where it can: the rows are to be read
-    read = shares(table.spark.table(table.sql))
-    table.spark.conf.unset("spark.zorder.skipping.enabled")
-    return {"round": number, "came": came, "moved": moved, "s": took, "ms": ms, **read}
+    return {"round": number, "came": came, "moved": moved, "s": took, "ms": ms, **shares(table)}
 
 
 def fresh(table: Table) -> dict[str, float]:
-    """What look-ups read of a copy of the table as it is now, clustered by us at once."""
-    copy = table.folder / f"fresh_{table.ident}_{time.time_ns()}"
-    table.spark.table(table.sql).write.parquet(str(copy))
-    table.spark.sql(f"ZORDER TABLE '{copy}' BY ({BY}) WITH ({SIZE}, force = true)").collect()
-    found = shares(table.spark.read.parquet(str(copy)))
-    table.spark.sql(f"ZORDER VACUUM '{copy}' RETAIN 0 HOURS").collect()
+    """What look-ups read of a copy of the table as it is now, in its format, clustered by us at once."""
+    system = f"fresh {'Iceberg' if table.iceberg else 'Delta'}"
+    copy = replace(table, system=system, way=f"{table.way} {time.time_ns()}")
+    copy.create()
+    table.spark.sql(f"INSERT INTO {copy.sql} SELECT * FROM {table.sql}")
+    table.spark.sql(f"ZORDER TABLE {copy.sql} BY ({BY}) WITH ({SIZE})").collect()
+    found = shares(copy)
+    if copy.iceberg:
+        table.spark.sql(f"DROP TABLE {copy.sql} PURGE")
+    else:
+        shutil.rmtree(copy.folder / copy.ident)
     return found
 
 
@@ -258,8 +263,8 @@ def page(results: dict[str, list[tuple[str, list[dict[str, Any]]]]], rounds: int
     yield f"{ROWS:,} rows, files of {FILE_BYTES // 1_000_000} MB, clustered by {BY}."
     yield "Bytes: written by clustering for each byte that came. Times: of clustering alone. Shares of rows"
     yield "in files whose range has the value, means over the rows and over the rounds after the eighth."
-    yield "*Beside fresh*: by both columns, beside a copy that we cluster at once, every"
-    yield f"{FRESH_EVERY}th round: mean, worst. Look-ups: three, as a user asks them, medians."
+    yield "*Beside fresh*: by both columns, beside a copy in the same format that we cluster at once,"
+    yield f"every {FRESH_EVERY}th round: mean, worst. Look-ups: three, as a user asks them, medians."
     for way, lines in results.items():
         yield ""
         yield f"## {way}"
