@@ -75,8 +75,9 @@ val testJavaOptions = Seq(
   "-Xms1g",
   "-XX:+UseParallelGC",
   "-XX:MetaspaceSize=512m",
-  "-XX:TieredStopAtLevel=1",
   "-XX:ReservedCodeCacheSize=240m") ++
+  // but thousands of queries at random run the same code for hours
+  (if (sys.env.contains("SPARK_ZORDER_RANDOM_QUERIES")) Nil else Seq("-XX:TieredStopAtLevel=1")) ++
   // each JVM saves two or three seconds; `make test-all` has the classes verified, and three times as many tests a JVM
   (if (isShort) Seq("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote") else Seq("-Xmx3g"))
 
