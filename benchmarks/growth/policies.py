@@ -128,9 +128,19 @@ def counted(files_worth: float) -> int:
 
 
 def grow(
-    region: Region, new: float, policy: Policy, cells: int, threshold: float, anew: int | None = None
+    region: Region,
+    new: float,
+    policy: Policy,
+    cells: int,
+    threshold: float,
+    anew: int | None = None,
+    among: int | None = None,
 ) -> float:
-    """Takes in new rows; returns the rows written. A new layout of all rows would have `anew` files."""
+    """Takes in new rows; returns the rows written.
+
+    A new layout of all rows would have `anew` files. New rows fall into `among` of the cells. Both are
+    `cells` where they are not given.
+    """
     total = region.rows + new
     appended = region.appended + new
     if total <= threshold * appended * (1 + 1e-9):
@@ -142,11 +152,14 @@ def grow(
         others = sum(n for _, n in region.merges)
         crowded = files_of(policy, merged, total, cells) + others > across
         most = policy.budget if crowded else policy.factor
-        if region.merges[-1][0] > most * merged * (1 + 1e-9):
+        last = region.merges[-1][0]
+        # what cannot be cut into files as large as cells only becomes wider
+        too_few_cells = merged + last > total * (among or cells) / cells
+        if last > most * merged * (1 + 1e-9) or too_few_cells:
             break
         merged += region.merges.pop()[0]
     room = max(1, across - sum(n for _, n in region.merges))
-    wanted = files_of(policy, merged, total, cells)
+    wanted = min(among or cells, files_of(policy, merged, total, cells))
     region.merges.append((merged, min(wanted, max(wanted // 2, 2 ** int(math.log2(room))))))
     return merged
 
@@ -160,7 +173,9 @@ def outcome(policy: Policy, order: str, cells: int = 64, share: float = 0.03, ap
     written, each, files = 0.0, [], []
     for _ in range(appends):
         for i, region in enumerate(regions):
-            wrote = grow(region, share / parts, policy, cells // parts, thresholds[i])
+            own = cells // parts
+            among = own if order == "random" else math.isqrt(own)
+            wrote = grow(region, share / parts, policy, own, thresholds[i], among=among)
             if not region.merges:
                 thresholds[i] = policy.refit
             written += wrote

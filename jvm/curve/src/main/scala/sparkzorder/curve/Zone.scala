@@ -36,6 +36,15 @@ object Zone {
  */
 final case class Block(rows: Long, zones: IndexedSeq[Zone], nullFree: Set[Int] = Set.empty) {
 
+  /** Whether a row may have these values, in the order of the first zones. */
+  def mayHold(values: IndexedSeq[NormalizedValue]): Boolean =
+    values.indices.forall(c =>
+      zones(c) match {
+        case Zone.Between(min, max) => min <= values(c) && values(c) <= max
+        case Zone.OnlyNulls => false
+        case Zone.Unknown => true
+      })
+
   /** Whether a search for NULL in a column must read the block. */
   def mayHoldNull(column: Int): Boolean = !nullFree.contains(column)
 }

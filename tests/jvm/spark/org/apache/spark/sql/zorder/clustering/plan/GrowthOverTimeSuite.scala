@@ -113,6 +113,84 @@ class GrowthOverTimeSuite extends AnyFunSuite {
     Outcome(settled.map(_._1), written.toDouble / (rounds * file), settled.map(_._2).max)
   }
 
+  /**
+   * Rounds in the order of days: each brings a file's worth of rows of seven days, two days later than the one before. The
+   * layout cuts days and categories alike; new rows fall into the cells of its last days. Look-ups of both columns.
+   */
+  private def inTimeOrder(rounds: Int, file: Long): Outcome = {
+    val options = RunOptions(targetFileSize = Some(1000000L))
+    def files(bytes: Long): Int = FileCount.of(bytes, 1000000L, options)
+    // rounds in cells before the last days, and in all; cells of each
+    var (inner, settled, before, last) = (0.0, 0, 0, 1)
+    // with the first round of each
+    var sortedRuns = Vector.empty[(SortedRun, Int)]
+    var written = 0L
+    def read(round: Int, now: Int, runs: Seq[(SortedRun, Int)]): Double = {
+      val groups = (0.0, inner, inner * file / math.max(1, before)) +: (
+        inner,
+        settled.toDouble,
+        (settled - inner) * file / last) +:
+        runs.zip(runs.map(_._2).drop(1) :+ now).map { case ((run, from), until) =>
+          (from.toDouble, until.toDouble, run.bytes.toDouble / run.spans.length)
+        }
+      (2 * round until 2 * round + 7).map(day =>
+        groups.collect {
+          case (from, until, read) if 2 * from <= day && day < 2 * until + 5 => read
+        }.sum).sum / 7
+    }
+    def mean(now: Int, runs: Seq[(SortedRun, Int)]): Double =
+      (0 until now).map(read(_, now, runs)).sum / now
+    val each = (1 to rounds).map { round =>
+      val cells = before + last
+      val raw = (SortedRun(Seq((DataFile("new", file, 0L, ""), before, cells))), round - 1)
+      val growth = Growth(
+        Array.tabulate(cells)(c =>
+          (if (c < before) inner * file / before else (settled - inner) * file / last).toLong),
+        Array.tabulate(cells)(c => if (c < before) 0L else 100L),
+        file,
+        sortedRuns.map(_._1),
+        hurts = mean(round, sortedRuns :+ raw) > 1.1 * settled * file / cells,
+        newLayoutFiles = files(round * file))
+      growth.decide(5.0) match {
+        case append: GrowthPlan.Append =>
+          val again = sortedRuns.takeRight(append.merged)
+          val spans = Seq.tabulate(append.files)(i =>
+            (DataFile(s"$round-$i", append.bytes / append.files, 0L, ""), before, cells))
+          sortedRuns = sortedRuns.dropRight(append.merged) :+
+            ((SortedRun(spans), again.headOption.fold(round - 1)(_._2)))
+          written += append.bytes
+        case GrowthPlan.Merge(_) if before > 0 && sortedRuns.isEmpty =>
+          settled = round
+          written += ((settled - inner) * file).toLong
+        case _ =>
+          val all = if (round == 1) 1 else files((round * file * math.sqrt(2)).toLong)
+          last = 1 << (31 - Integer.numberOfLeadingZeros(all)) / 2
+          before = all - last
+          inner = round.toDouble * before / all
+          settled = round
+          sortedRuns = Vector.empty
+          written += round * file
+      }
+      val full = files(round * file)
+      (
+        mean(round, sortedRuns) * full / (round * file),
+        (before + last + sortedRuns.map(_._1.spans.length).sum).toDouble / full)
+    }
+    val after = each.drop(8)
+    Outcome(after.map(_._1), written.toDouble / (rounds * file), after.map(_._2).max)
+  }
+
+  test("200 rounds in the order of time: merges stop where they would only span more of it") {
+    for (file <- Seq(930000L, 1000000L, 1110000L, 1250000L)) {
+      val o = inTimeOrder(200, file)
+      // a table of 24 files can read three times as much for a round or two
+      val worst = o.each.drop(16).max
+      assert(
+        worst <= 1.25 && o.mean <= 0.9 && o.written <= 5.3 && o.files <= 3.0,
+        s"rounds of $file bytes: $worst ${o.mean} ${o.written} ${o.files}")
+    }
+  }
+
   test("a table from nothing: look-ups of both columns, bytes a byte, and files, by rounds and budget") {
     // mean, worst, written, files at most
     val most = Map(

@@ -85,6 +85,21 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(again.asInstanceOf[GrowthPlan.Append].bytes === 6250)
   }
 
+  test(
+    "files across the outermost cells are merged no further than they can be cut into files as large as cells") {
+    def merged(bytes: Long*): Int = {
+      val full = cells.updated(98, 5000L).updated(99, 5000L)
+      val runs =
+        before(bytes: _*).map(run => SortedRun(run.spans.map { case (file, _, _) => (file, 98, 100) }))
+      val rows = Array.fill(100)(0L).updated(98, 10L).updated(99, 10L)
+      Growth(full, rows, 1000, runs, hurts = false).decide(5.0).asInstanceOf[GrowthPlan.Append].merged
+    }
+    // 111,000 bytes in 100 cells: two of them have room for 2220
+    assert(merged(2000, 1000) === 1)
+    assert(merged(2000, 1400) === 0)
+    assert(merged(100, 100) === 2)
+  }
+
   test("a partition that has more than doubled is clustered anew") {
     val all = (0 until 100).map(_ -> 1000L).toMap
     assert(growth(all, 100001).decide(5.0) === GrowthPlan.Refit)

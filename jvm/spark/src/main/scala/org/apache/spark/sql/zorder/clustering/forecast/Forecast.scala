@@ -289,10 +289,8 @@ final private[clustering] class IncrementForecaster(
   private val pages = PageCut(options.pageRowLimit.toDouble, Double.MaxValue)
 
   /** Values inside the ranges of the files: as many of each file, since files have about the same rows. */
-  private def values(files: Seq[DataFile]): IndexedSeq[SortedValues] = {
-    val blocks = present.files(files)
-    tracked.all.indices.map(c => SortedValues.of(blocks.map(_.zones(c)).flatMap(Probes.of)))
-  }
+  private def values(files: Seq[Block]): IndexedSeq[SortedValues] =
+    tracked.all.indices.map(c => SortedValues.of(files.map(_.zones(c)).flatMap(Probes.of)))
 
   def growth(placed: PlacedPartition, rows: Array[Long]): Growth = Growth(
     rows.indices.map(n => placed.inLayout.getOrElse(n, Nil).map(_.length).sum).toArray,
@@ -305,18 +303,34 @@ final private[clustering] class IncrementForecaster(
   private def newLayoutFiles(bytes: Long): Int =
     FileCount.of(bytes, FileCount.target(bytes, options.targetFileSize), options)
 
-  /** Whether look-ups read noticeably more because of the files across cells. */
+  /**
+   * Whether look-ups read noticeably more because of the files across cells: those by one column a greater share of the
+   * rows, or those by all columns more rows than one that stays within the cells.
+   */
   private def hurts(placed: PlacedPartition): Boolean = {
-    val inLayout = placed.inLayout.values.flatten.toSeq
-    val across = placed.sortedRunFiles ++ placed.newFilesAfter.getOrElse(placed.newFiles)
+    val inLayout = present.files(placed.inLayout.values.flatten.toSeq)
+    val across =
+      present.files(placed.sortedRunFiles ++ placed.newFilesAfter.getOrElse(placed.newFiles))
     val probes = values(inLayout)
-    def mean(files: Seq[DataFile]): Double = {
-      val blocks = present.files(files)
+    def byOne(blocks: Seq[Block]): Double = {
       val shares = tracked.clustering.indices.map(c =>
-        blocks.map(b => (b.rows, b.zones(c)))).zip(probes).map { case (b, v) => ShareRead.of(b, v) }
+        ShareRead.of(blocks.map(b => (b.rows, b.zones(c))), probes(c)))
       shares.sum / math.max(1, shares.length)
     }
-    inLayout.nonEmpty && mean(inLayout ++ across) > mean(inLayout) * (1.0 + options.minGain)
+    def more(read: Seq[Block] => Double): Boolean =
+      read(inLayout ++ across) > read(inLayout) * (1.0 + options.minGain)
+    inLayout.nonEmpty && (more(byOne) || more(rowsReadByAll))
+  }
+
+  /** Rows that a look-up by all clustering columns reads in the mean, of values inside the ranges of the files. */
+  private def rowsReadByAll(files: Seq[Block]): Double = {
+    val every = 1 + files.length / IncrementForecaster.MostAsked
+    val asked = for {
+      file <- files.indices.by(every).map(files)
+      point <- Probes.points(tracked.clustering.indices.map(file.zones))
+    } yield (file.rows.toDouble, files.filter(_.mayHold(point)).map(_.rows.toDouble).sum)
+    val weight = asked.map(_._1).sum
+    if (weight == 0.0) 0.0 else asked.map { case (rows, read) => rows * read }.sum / weight
   }
 
   /** The blocks of the partitions without these files. */
@@ -341,7 +355,7 @@ final private[clustering] class IncrementForecaster(
 
   def forecast(growing: Seq[GrowingPartition], changed: FilePlan, sample: Sample): Forecast = {
     val all = growing.flatMap(_.placed.all)
-    val estimator = new ReadEstimator(values(all), IndexedSeq.empty)
+    val estimator = new ReadEstimator(values(present.files(all)), IndexedSeq.empty)
     val again = growing.filter(_.plan.isInstanceOf[GrowthPlan.Append]).flatMap(_.rewritten).map(_.path).toSet
     val inLayout = growing.flatMap(g => g.placed.inLayout.values.flatten ++ g.placed.sortedRunFiles)
       .filterNot(f => again(f.path))
@@ -394,6 +408,12 @@ final private[clustering] class IncrementForecaster(
         if (c < tracked.clustering.length) ReadShares(each(0)(c), each(1)(c), each(2)(c))
         else ReadShares(1, 1, 1))
     }
+}
+
+private object IncrementForecaster {
+
+  /** Files whose values are looked up among all: enough for a mean, and a table may have 100,000. */
+  private val MostAsked = 100
 }
 
 /** Explains in one sentence why a rewrite gains too little; it begins with the cause if that is known. */

@@ -178,6 +178,13 @@ private[zorder] object Probes {
     case _ => Nil
   }
 
+  /** Values of all columns inside the ranges of one file, spread over its box; none if a range is unknown. */
+  def points(zones: IndexedSeq[Zone]): Seq[IndexedSeq[NormalizedValue]] = {
+    val values = zones.map(of)
+    if (values.exists(_.isEmpty)) Nil
+    else Positions.indices.map(i => values.indices.map(c => values(c)((i + c) % Positions.length)))
+  }
+
   /** @param position 0 for a value near `min`, 1 for one near `max` */
   private[inspect] def between(
       min: NormalizedValue,

@@ -157,8 +157,7 @@ final private[clustering] case class Growth(
     sortedRuns: Seq[SortedRun],
     hurts: Boolean,
     newLayoutFiles: Int = 0) {
-  private val tiers = sortedRuns.map(a => (a.bytes, a.spans.length))
-  private val grownBytes = newBytes + tiers.map(_._1).sum
+  private val grownBytes = newBytes + sortedRuns.map(_.bytes).sum
   private val mostAcross = Tiers.mostAcross(rows.length, newLayoutFiles)
 
   private def touched: Seq[Int] = rows.indices.filter(rows(_) > 0)
@@ -206,18 +205,50 @@ final private[clustering] case class Growth(
     cellBytes(cell) + added <= 2.0 * totalBytes / newLayoutFiles
   }
 
-  /** Whether the files across cells are about as many as there may be. */
-  private def crowded: Boolean =
-    tiers.map(_._2).sum + Tiers.files(newBytes, totalBytes, rows.length) > mostAcross
-
   private def totalBytes: Long = grownBytes + cellBytes.sum
 
+  /** Whether the files across cells are about as many as there may be. */
+  private def crowded: Boolean = RowsTogether(0).crowded
+
   private def append(budget: Double): GrowthPlan.Append = {
-    val merged = Tiers.merged(tiers, newBytes, cellBytes.sum, rows.length, mostAcross, budget)
-    val (stay, again) = sortedRuns.splitAt(sortedRuns.length - merged)
-    val bytes = newBytes + again.map(_.bytes).sum
-    val files = Tiers.files(bytes, totalBytes, rows.length, mostAcross - stay.map(_.spans.length).sum)
-    GrowthPlan.Append(SortedRunCuts(rowsWith(again), files), bytes, merged)
+    val merged = together(budget)
+    import merged.{again, bytes, files, staying}
+    GrowthPlan.Append(
+      SortedRunCuts(rowsWith(again), Tiers.within(mostAcross - staying, files)),
+      bytes,
+      again.length)
+  }
+
+  /** Older runs are merged with new rows while they are not much larger than these, and can be cut. */
+  private def together(budget: Double): RowsTogether = {
+    def goesOn(so: RowsTogether): Boolean =
+      so.stay.lastOption.exists(_.bytes <= Tiers.largestWith(so.bytes, so.crowded, budget)) &&
+        RowsTogether(so.again.length + 1).canBeCut
+    if (Tiers.mergesAt(budget)) Iterator.from(0).map(RowsTogether(_)).dropWhile(goesOn).next()
+    else RowsTogether(0)
+  }
+
+  /** New rows with those of so many of the newest runs that appended. */
+  private case class RowsTogether(runs: Int) {
+    val (stay, again) = sortedRuns.splitAt(sortedRuns.length - runs)
+    val bytes: Long = newBytes + again.map(_.bytes).sum
+
+    /** In how many cells they lie, as far as files tell. */
+    private lazy val cells: Int =
+      (touched ++ again.flatMap(_.spans).flatMap { case (_, from, until) => from until until }).toSet.size
+
+    def files: Int = Tiers.files(bytes, totalBytes, rows.length, cells)
+
+    /** The files across cells that are not merged. */
+    def staying: Int = stay.map(_.spans.length).sum
+
+    def crowded: Boolean = staying + files > mostAcross
+
+    /**
+     * Whether files in their cells are no larger than cells (ADR 72). Rows in the order of time lie in few: to merge more of
+     * them only spans more time.
+     */
+    def canBeCut: Boolean = bytes.toDouble * rows.length <= totalBytes.toDouble * cells
   }
 
   /** New rows and those of earlier runs by file number; the latter as far as their files tell. */
@@ -275,53 +306,32 @@ private object Tiers {
 
   /** Bytes that writing everything anew may cost per byte appended since the last time. */
   def refitBudget(budget: Double): Double =
-    if (budget < LeastBudget) budget - 1 else budget * (1 - Share)
+    if (mergesAt(budget)) budget * (1 - Share) else budget - 1
+
+  /** Whether the budget has room for merges among files across cells. */
+  def mergesAt(budget: Double): Boolean = budget >= LeastBudget
+
+  /** Bytes of the largest run that is merged with so many; the budget decides while there are too many files. */
+  def largestWith(bytes: Long, crowded: Boolean, budget: Double): Double =
+    (if (crowded) budget else Factor) * Compression * bytes
 
   /**
-   * How many of the newest are merged with the new rows.
+   * Files of a merge: a power of two, so that they end where the layout itself is cut.
    *
-   * @param tiers
-   *   bytes and number of files of what earlier runs appended, the oldest first
-   * @param newBytes
-   *   bytes of the new rows
-   * @param inLayout
-   *   bytes of the files in their cells
    * @param cells
    *   files of the layout
-   * @param most
-   *   files across cells beyond which more are merged
+   * @param among
+   *   those of them that the rows lie in
    */
-  def merged(
-      tiers: Seq[(Long, Int)],
-      newBytes: Long,
-      inLayout: Long,
-      cells: Int,
-      most: Int,
-      budget: Double): Int =
-    if (budget < LeastBudget) 0
-    else {
-      val total = tiers.map(_._1).sum + newBytes + inLayout
-      def goesOn(count: Int): Boolean = {
-        val (stay, again) = tiers.splitAt(tiers.length - count)
-        val bytes = newBytes + again.map(_._1).sum
-        val crowded = stay.map(_._2).sum + files(bytes, total, cells) > most
-        stay.lastOption.exists(_._1 <= (if (crowded) budget else Factor) * Compression * bytes)
-      }
-      Iterator.from(0).dropWhile(goesOn).next()
-    }
-
-  /** Files of a merge: a power of two, so that they end where the layout itself is cut. */
-  def files(bytes: Long, total: Long, cells: Int): Int = {
+  def files(bytes: Long, total: Long, cells: Int, among: Int): Int = {
     val share = bytes.toDouble / math.max(1L, total)
     val wanted = math.min(FilesOfAll * math.sqrt(share), share / SmallestFile) * cells
-    powerOfTwo(math.round(log2(math.max(1.0, wanted))).toInt, cells)
+    powerOfTwo(math.round(log2(math.max(1.0, wanted))).toInt, among)
   }
 
-  /** The number of files to append, or half of it where there is no room: a single file would span everything. */
-  def files(bytes: Long, total: Long, cells: Int, room: Int): Int = {
-    val wanted = files(bytes, total, cells)
-    math.min(wanted, math.max(wanted / 2, powerOfTwo(log2(math.max(1.0, room)).toInt, cells)))
-  }
+  /** So many files, or half of them where there is no room: a single file would span everything. */
+  def within(room: Int, files: Int): Int =
+    math.min(files, math.max(files / 2, powerOfTwo(log2(math.max(1.0, room)).toInt, files)))
 
   private def log2(x: Double): Double = math.log(x) / math.log(2) + 1e-9
 
