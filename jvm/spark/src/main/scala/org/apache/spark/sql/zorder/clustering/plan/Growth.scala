@@ -212,9 +212,9 @@ final private[clustering] case class Growth(
 
   private def append(budget: Double): GrowthPlan.Append = {
     val merged = together(budget)
-    import merged.{again, bytes, files, staying}
+    import merged.{again, byCell, bytes, files, staying}
     GrowthPlan.Append(
-      SortedRunCuts(rowsWith(again), Tiers.within(mostAcross - staying, files)),
+      SortedRunCuts(byCell, Tiers.within(mostAcross - staying, files)),
       bytes,
       again.length)
   }
@@ -233,9 +233,9 @@ final private[clustering] case class Growth(
     val (stay, again) = sortedRuns.splitAt(sortedRuns.length - runs)
     val bytes: Long = newBytes + again.map(_.bytes).sum
 
-    /** In how many cells they lie, as far as files tell. */
-    private lazy val cells: Int =
-      (touched ++ again.flatMap(_.spans).flatMap { case (_, from, until) => from until until }).toSet.size
+    lazy val byCell: IndexedSeq[Long] = rowsWith(again)
+
+    private def cells: Int = byCell.count(_ > 0)
 
     def files: Int = Tiers.files(bytes, totalBytes, rows.length, cells)
 
