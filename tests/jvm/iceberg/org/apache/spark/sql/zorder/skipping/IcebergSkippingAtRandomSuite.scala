@@ -1,89 +1,203 @@
 package org.apache.spark.sql.zorder.skipping
 
+import scala.collection.mutable
 import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
 import sparkzorder.LongTest
 
-/** Queries of Iceberg tables at random: a list that is narrowed gives the answer of the whole one. */
+/**
+ * Queries of Iceberg tables at random: a list that is narrowed gives the answer of the whole one. Says of each kind of
+ * query how many it took files from: a kind that took none was not tested.
+ */
 class IcebergSkippingAtRandomSuite extends AnyFunSuite with NarrowedIcebergTables {
 
-  test("30 queries at random")(atRandom(seeds = 0 until 1, queries = 30))
+  private val kinds = Seq("ORDER BY ... LIMIT", "list", "function", "join", "index")
+
+  /** A table and what its name may be followed by: a branch, or a snapshot. */
+  private case class Versions(table: String, clauses: Seq[String])
+
+  test("30 queries at random")(atRandom(seeds = Seq(0), queries = 30))
 
   for ((seeds, name) <- RandomQueries.parts)
     test(name, LongTest)(atRandom(seeds, RandomQueries.ofTables))
 
   private def atRandom(seeds: Seq[Int], queries: Int): Unit = quick {
-    val narrowed = seeds.flatMap { seed =>
+    val asked, narrowed = mutable.Map.empty[String, Int].withDefaultValue(0)
+    for (seed <- seeds) {
       val random = new Random(13000L + seed)
-      val table = made(random, s"random_$seed")
-      (0 until queries).map { _ =>
-        val (query, column) = drawn(random)
-        def asked: (Long, Seq[String]) = {
-          val df = on(table, query).select(column)
-          val rows = df.collect().map(_.toString).toSeq
-          opened(df) -> (if (query.contains("ORDER BY") && !query.contains("LATERAL")) rows else rows.sorted)
-        }
-        val (few, rows) = asked
-        val (all, expected) = withoutSkipping(asked)
-        assert(rows === expected, query)
-        few < all
+      val tables = made(random, s"random_$seed")
+      (0 until queries).foreach { n =>
+        val kind = kinds(n % kinds.length)
+        val table = if (kind == "index") tables.last else pick(random, tables)
+        asked(kind) += 1
+        if (takesFiles(table.table, query(random, kind, table.clauses), kind)) narrowed(kind) += 1
       }
+      (tables.map(_.table) :+ keysOf(tables.head.table)).foreach(t => sql(s"DROP TABLE $t PURGE"))
     }
-    info(s"narrowed ${narrowed.count(identity)} of ${narrowed.length}")
-    assert(narrowed.count(identity) * 10 > narrowed.length)
+    kinds.foreach(k => info(s"$k: narrowed ${narrowed(k)} of ${asked(k)}"))
+    kinds.foreach(k => assert(narrowed(k) > 0 || asked(k) < 20, k))
+    assert(narrowed.values.sum > asked.values.sum / 4)
   }
 
-  /** Files that overlap a little, with NULLs, NaN, long texts and deleted rows. */
-  private def made(random: Random, name: String): String = {
-    val t = create(
-      name,
-      "id BIGINT, i INT, d DECIMAL(20, 2), ts TIMESTAMP, day DATE, s STRING, f DOUBLE",
-      s"TBLPROPERTIES ('format-version' = '${2 + random.nextInt(2)}', 'write.delete.mode' = 'merge-on-read')")
+  private def pick[A](random: Random, all: Seq[A]): A = all(random.nextInt(all.length))
+
+  private val columnsOfAll =
+    "id BIGINT, old INT, d DECIMAL(20, 2), ts TIMESTAMP, day DATE, s STRING, f DOUBLE, b INT, part INT"
+
+  /** A table of rows deleted and columns renamed, one in partitions that change, and one as the first with an index. */
+  private def made(random: Random, name: String): Seq[Versions] = {
     val start = random.nextInt(50)
-    fill(
-      t,
-      1200,
-      12,
-      "id",
-      s"if(hash(id, $start) % 7 = 0 OR id DIV 100 = 3, null, int(id DIV 4 + hash(id) % 20)) AS i",
-      "cast(id DIV 6 * 10 AS DECIMAL(20, 2)) AS d",
-      s"timestamp_seconds(1700000000 + id * 4000 + hash(id, $start) % 9000) AS ts",
-      "date_add(date'2023-11-15', int(id DIV 20)) AS day",
-      "if(id % 5 = 0, null, concat(if(id DIV 100 = 4, repeat('z', 20), ''), lpad(string(id), 5, '0'))) AS s",
-      "if(id % 50 = 3, double('NaN'), cast(id AS DOUBLE)) AS f")
-    on(t, s"DELETE FROM <t> WHERE hash(id, $start) % 3 = 0 AND id DIV 100 IN (0, 5, 11)")
-    t
+    def merging: String = s"TBLPROPERTIES ('format-version' = '${2 + random.nextInt(2)}', " +
+      s"'write.delete.mode' = 'merge-on-read', 'write.delete.granularity' = '${pick(random, Seq("file", "partition"))}')"
+    def table(name: String): String = {
+      val t = create(name, columnsOfAll, merging)
+      add(t, 0, 12, start)
+      // the snapshot has the new name
+      on(t, "ALTER TABLE <t> RENAME COLUMN old TO i")
+      on(t, s"DELETE FROM <t> WHERE hash(id, $start) % 3 = 0 AND id DIV 100 IN (0, 5, 11)")
+      on(t, "ALTER TABLE <t> CREATE BRANCH side")
+      t
+    }
+    def versions(t: String, snapshot: Long): Versions =
+      Versions(t, Seq("", "", "VERSION AS OF 'side'", s"VERSION AS OF $snapshot"))
+
+    val deleted = table(s"${name}_deleted")
+    val before = load(deleted).currentSnapshot.snapshotId
+    deleteEqual(deleted, random.nextInt(97), random.nextInt(97))
+    add(deleted, 1200, 2, start)
+    add(s"$deleted.branch_side", 1300, 1, start)
+    if (random.nextBoolean()) deleteEqual(deleted, 97 - random.nextInt(9))
+
+    val parted = create(s"${name}_parted", columnsOfAll, s"PARTITIONED BY (part) $merging")
+    def insert(from: Int, until: Int): Unit = {
+      on(parted, s"INSERT INTO <t> SELECT * FROM $deleted WHERE id >= $from AND id < $until")
+      ()
+    }
+    insert(0, 600)
+    on(parted, "ALTER TABLE <t> ADD PARTITION FIELD bucket(2, b)")
+    insert(600, 1300)
+    on(parted, "ALTER TABLE <t> RENAME COLUMN old TO i")
+    on(parted, s"DELETE FROM <t> WHERE hash(id, ${random.nextInt(99)}) % 4 = 0")
+
+    val indexed = table(s"${name}_indexed")
+    on(
+      indexed,
+      "ZORDER INDEX <t> COLUMNS (lower(s), i % 7) WITH (bloom = 'id, i, s', values = 'i, s', bloomBudget = '1000%')")
+    val indexedBefore = load(indexed).currentSnapshot.snapshotId
+    on(indexed, s"DELETE FROM <t> WHERE hash(id, ${random.nextInt(99)}) % 5 = 0")
+    deleteEqual(indexed, random.nextInt(97))
+    add(indexed, 1200, 1, start)
+    add(s"$indexed.branch_side", 1300, 1, start)
+
+    val keys = create(keysOf(deleted).stripPrefix("ice.db."), "id BIGINT, i INT")
+    spark.range(0, 4, 1, 1).selectExpr(s"id * ${1 + random.nextInt(300)} id", "cast(id * 5 as int) i")
+      .writeTo(keys).append()
+    sql(s"SELECT * FROM $keys").createOrReplaceTempView("few_keys")
+    Seq(versions(deleted, before), Versions(parted, Seq("")), versions(indexed, indexedBefore))
   }
 
-  /** A query, and the column whose values do not depend on which of equal rows are taken. */
-  private def drawn(random: Random): (String, String) = {
-    def pick[A](all: A*): A = all(random.nextInt(all.length))
-    def id: Int = random.nextInt(1300) - 50
-    def condition: String = random.nextInt(10) match {
-      case 0 => s"id IN (${listed(id, 210)})"
-      case 1 => s"i IN (${listed(random.nextInt(300), 205)})"
-      case 2 => s"id >= $id"
-      case 3 => s"i IS ${pick("", "NOT ")}NULL"
-      case 4 => s"CAST(ts AS DATE) ${pick("=", "<", ">=")} DATE'2023-12-${10 + random.nextInt(20)}'"
-      case 5 => s"NOT (id BETWEEN $id AND ${id + 300})"
-      case 6 => s"s ${pick("<", ">=", "=")} '00${random.nextInt(1300)}'"
-      case 7 => s"i % 3 = ${random.nextInt(3)}"
-      case 8 => s"day = date_add(date'2023-11-15', ${random.nextInt(60)})"
-      case _ => s"d + 1 > ${random.nextInt(2000)}"
+  private def keysOf(table: String): String = s"${table.stripSuffix("_deleted")}_keys"
+
+  /** Files of a hundred ids each that overlap a little, with NULLs, NaN, and texts that are longer than bounds. */
+  private def add(table: String, from: Long, files: Int, start: Int): Unit =
+    spark.range(from, from + files * 100L, 1, files).selectExpr(
+      "id",
+      s"if(hash(id, $start) % 7 = 0 OR id DIV 100 = 3, null, int(id DIV 4 + hash(id) % 20))",
+      "cast(id DIV 6 * 10 AS DECIMAL(20, 2))",
+      s"timestamp_seconds(1700000000 + id * 4000 + hash(id, $start) % 9000)",
+      "date_add(date'2023-11-15', int(id DIV 20))",
+      "if(id % 5 = 0, null, concat(if(id DIV 100 = 4, repeat('z', 20), ''), if(id % 2 = 0, 'A', 'a'), " +
+        "lpad(string(id), 5, '0')))",
+      "if(id % 50 = 3, double('NaN'), cast(id AS DOUBLE))",
+      "int(id % 97)",
+      "int(id DIV 100 % 3)"
+    ).toDF(spark.table(table).columns.toSeq: _*).writeTo(table).option("distribution-mode", "none").append()
+
+  /** A query whose answer does not depend on the order of rows. */
+  private def query(random: Random, kind: String, clauses: Seq[String]): String = {
+    def one(all: String*): String = pick(random, all)
+    def id: Int = random.nextInt(1500) - 50
+    val t = s"<t> ${pick(random, clauses)}"
+    def condition: String = one(
+      s"id >= $id",
+      s"id IN (${listed(id, 210)})",
+      s"i IN (${listed(random.nextInt(300), 205)})",
+      s"i IS ${one("", "NOT ")}NULL",
+      s"NOT (id BETWEEN $id AND ${id + 300})",
+      s"s ${one("<", ">=", "=")} 'a0${random.nextInt(1300)}'",
+      s"part = ${random.nextInt(4)}",
+      s"b < ${random.nextInt(97)}",
+      s"d + 1 > ${random.nextInt(2000)}",
+      "f > 300")
+    def some: String = if (random.nextBoolean()) s" ${one("AND", "AND", "OR")} $condition" else ""
+    kind match {
+      case "ORDER BY ... LIMIT" =>
+        val column = one("id", "i", "d", "ts", "day", "s", "f")
+        val order = s"ORDER BY $column ${one("", "DESC")} ${one("", "NULLS FIRST", "NULLS LAST")} " +
+          s"LIMIT ${one("1", "5", "80", "101", "350")} ${one("", "", s"OFFSET ${random.nextInt(150)}")}"
+        val first =
+          s"SELECT * FROM $t WHERE true${if (random.nextBoolean()) s" AND $condition" else ""} $order"
+        // the plan of the subquery, which the rules have seen, becomes a part of the query around it
+        if (random.nextInt(4) == 0) s"SELECT e.$column FROM (SELECT 1 AS one) o, LATERAL ($first) e"
+        else s"SELECT $column FROM ($first)"
+      case "list" =>
+        val (column, value) = pick(
+          random,
+          Seq[(String, () => String)](
+            "id" -> (() => s"$id"),
+            "i" -> (() => s"${random.nextInt(330)}"),
+            "d" -> (() => s"${random.nextInt(230) * 10}.00"),
+            "day" -> (() => s"date_add(date'2023-11-15', ${random.nextInt(70)})"),
+            "s" -> (() => s"'${one("A", "a")}0${random.nextInt(1300)}'")
+          ))
+        val values = Seq.fill(2 + random.nextInt(14))(value()).mkString(", ")
+        s"SELECT id, i FROM $t WHERE $column ${one("IN", "IN", "NOT IN")} ($values)$some"
+      case "function" =>
+        val day = s"2023-${11 + random.nextInt(2)}-${15 + random.nextInt(15)}"
+        val test = one(
+          s"to_date(ts) ${one("=", "<", ">=")} date'$day'",
+          s"date_trunc('DAY', ts) = timestamp'$day 00:00:00'",
+          s"cast(day as timestamp) < timestamp'$day 00:00:00'",
+          s"cast(day as string) LIKE '$day%'",
+          s"cast(i as double) = ${random.nextInt(330)}.0")
+        s"SELECT id, i FROM $t WHERE ($test)$some"
+      case "index" =>
+        val text = s"a0${f"${random.nextInt(1300)}%04d"}"
+        val test = one(
+          s"id = $id",
+          s"i = ${random.nextInt(330)}",
+          s"i <=> ${random.nextInt(330)} OR i IS NULL",
+          s"lower(s) = '$text'",
+          s"NOT (lower(s) <> '$text')",
+          s"i % 7 IN (${random.nextInt(7)}, 9)",
+          s"s = '${text.toUpperCase(java.util.Locale.ROOT)}' OR id = $id")
+        s"SELECT id, i FROM $t WHERE ($test)$some"
+      case _ =>
+        val column = one("id", "i")
+        val join = one("JOIN", "JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "LEFT JOIN")
+        val chain =
+          if (join == "JOIN" && random.nextBoolean())
+            s" JOIN few_keys l ON k.i = l.i AND l.id > ${random.nextInt(300)}"
+          else ""
+        val large =
+          if (random.nextInt(4) > 0) s"(SELECT * FROM $t)"
+          else s"(SELECT id, i FROM $t UNION ALL SELECT id, i FROM $t WHERE id > $id)"
+        s"SELECT x.id, x.i FROM $large x $join few_keys k ON x.$column = k.$column$chain WHERE true"
     }
-    val where = Seq.fill(random.nextInt(3))(condition).mkString(pick(" AND ", " OR "))
-    val filtered = s"SELECT * FROM <t>${if (where.isEmpty) "" else s" WHERE $where"}"
-    val column = pick("id", "i", "d", "ts", "day", "s", "f")
-    val order = s"ORDER BY $column ${pick("", "DESC")} ${pick("", "NULLS FIRST", "NULLS LAST")}"
-    val limit = s"LIMIT ${pick(1, 5, 80, 101, 350)} ${pick("", "", s"OFFSET ${random.nextInt(150)}")}"
-    val first = s"$filtered $order $limit"
-    random.nextInt(8) match {
-      case 0 | 1 => filtered -> "id"
-      // the plan of the subquery, which the rules have seen, becomes a part of the query around it
-      case 2 => s"SELECT e.$column FROM (SELECT 1 AS one) o, LATERAL ($first) e" -> column
-      case _ => first -> column
+  }
+
+  /** Whether the query opens fewer files than Iceberg plans; its rows must be the same. */
+  private def takesFiles(table: String, text: String, kind: String): Boolean = {
+    def asked: (Long, Seq[String]) = {
+      val df = on(table, text)
+      val rows = df.collect().map(_.toString).toSeq
+      opened(df) -> (if (kind.startsWith("ORDER") && !text.contains("LATERAL")) rows else rows.sorted)
     }
+    val (few, rows) = asked
+    val (all, expected) = withoutSkipping(asked)
+    assert(rows === expected, s"$table: $text")
+    few < all
   }
 }
