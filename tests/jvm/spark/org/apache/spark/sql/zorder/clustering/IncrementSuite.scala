@@ -97,6 +97,26 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("rounds of days that overlap: all is written anew before the table has doubled", LongTest) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      def rounds(from: Int, until: Int): DataFrame = spark.range(from * 10000L, until * 10000L).selectExpr(
+        "id",
+        "int(id DIV 10000 * 2 + pmod(hash(id), 7)) AS a",
+        "pmod(hash(id, 1), 1000000) AS b")
+      rounds(0, 16).coalesce(1).write.parquet(path.toString)
+      val size = dataFiles(path).keys.toSeq.map(f => java.nio.file.Files.size(path.resolve(f))).sum / 16
+      val by = s"$run WITH (targetFileSize = '$size')"
+      done(zorder(path, by))
+      // each round reads little more of the old days, and of all rows by one column; by both, of its own days, much more
+      val anew = (16 until 32).find { n =>
+        append(path, rounds(n, n + 1))
+        metric[Long](done(zorder(path, by)), "rows") === (n + 1) * 10000L
+      }
+      assert(anew.exists(_ < 26), anew)
+    }
+  }
+
   test("files across the cells are cut by their pages, too", LongTest) {
     def pagesRead(byPages: Boolean): Double = withTempDir { dir =>
       val path = dir.resolve("t")

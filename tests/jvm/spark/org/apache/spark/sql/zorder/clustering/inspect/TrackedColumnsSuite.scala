@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.clustering.request.RunStatistics
 import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, RowGroup}
 import org.apache.spark.sql.zorder.table.file.DataFile
-import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
+import sparkzorder.curve.{Block, NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
 import sparkzorder.mark.SameOnAllLines
 
 /** Which columns a run samples along with those that it clusters by. */
@@ -55,6 +55,21 @@ class TrackedColumnsSuite extends AnyFunSuite {
     inside(NormalizedBytes("abc".getBytes), NormalizedBytes("abd".getBytes))
     inside(NormalizedBytes("".getBytes), NormalizedBytes(Array.fill(20)(0xff.toByte)))
     assert(Probes.between(NormalizedLong(0), NormalizedLong(100), 0.5) === NormalizedLong(50))
+  }
+
+  test(
+    "points of a file lie inside its box and at unlike places of it; other files hold them by all columns") {
+    val (days, keys) = (between(0, 80), between(100, 180))
+    val points = Probes.points(IndexedSeq(days, keys)).map(_.map {
+      case NormalizedLong(v) => v; case _ => -1L
+    })
+    assert(points === Seq(Seq(10L, 130L), Seq(30L, 150L), Seq(50L, 170L), Seq(70L, 110L)))
+    assert(Probes.points(IndexedSeq(days, Zone.Unknown)).isEmpty)
+    def holds(zones: Zone*): Int =
+      Probes.points(IndexedSeq(days, keys)).count(Block(1, zones.toIndexedSeq).mayHold(_))
+    assert(holds(days, keys) === 4 && holds(between(30, 50), keys) === 2)
+    assert(holds(between(30, 50), between(151, 200)) === 1 && holds(between(81, 90), keys) === 0)
+    assert(holds(days, Zone.Unknown) === 4 && holds(days, Zone.OnlyNulls) === 0)
   }
 
   test("nested fields and partition columns; what is asked for comes before what is not") {
