@@ -221,11 +221,10 @@ final private[clustering] case class Growth(
 
   /** Older runs are merged with new rows while they are not much larger than these, and can be cut. */
   private def together(budget: Double): RowsTogether = {
-    def goesOn(so: RowsTogether): Boolean =
-      so.stay.lastOption.exists(_.bytes <= Tiers.largestWith(so.bytes, so.crowded, budget)) &&
-        RowsTogether(so.again.length + 1).canBeCut
-    if (Tiers.mergesAt(budget)) Iterator.from(0).map(RowsTogether(_)).dropWhile(goesOn).next()
-    else RowsTogether(0)
+    def merging(so: RowsTogether): RowsTogether =
+      so.stay.lastOption.filter(_.bytes <= Tiers.largestWith(so.bytes, so.crowded, budget))
+        .map(_ => RowsTogether(so.again.length + 1)).filter(_.canBeCut).fold(so)(merging)
+    if (Tiers.mergesAt(budget)) merging(RowsTogether(0)) else RowsTogether(0)
   }
 
   /** New rows with those of so many of the newest runs that appended. */
