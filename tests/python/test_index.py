@@ -7,6 +7,7 @@ import time
 
 import pytest
 import spark_zorder
+from pyspark.sql.functions import udf
 
 
 def test_a_query_opens_only_the_files_that_can_match(spark, tmp_path):
@@ -30,6 +31,32 @@ def test_a_query_opens_only_the_files_that_can_match(spark, tmp_path):
     assert (refreshed["status"], refreshed["footers_read"]) == ("REFRESHED", 0)
     assert table.dropIndex().head()["status"] == "DROPPED"
     assert table.dropIndex().head()["status"] == "NOTHING_TO_DO"
+
+
+@pytest.mark.same_on_all_lines
+def test_a_function_of_python_on_a_partition_column_is_no_filter_of_the_listing(spark, tmp_path):
+    path = str(tmp_path / "t")
+    spark.range(0, 800, 1, 8).selectExpr("id", "id div 400 part").write.partitionBy("part").parquet(path)
+    for file in (tmp_path / "t").glob("*/*.parquet"):
+        os.utime(file, (time.time() - 3600,) * 2)
+    spark_zorder.ZOrderTable.forPath(spark, path).index("id")
+    late = udf(lambda part: part == 1, "boolean")
+    rows = spark.read.parquet(path).where(late("part"))
+    first = [row["id"] for row in rows.orderBy("id").limit(3).collect()]
+    assert first == [400, 401, 402]
+    # a table that is large enough to wait for the keys of another one that Spark does not broadcast
+    small = {"spark.sql.files.maxPartitionBytes": "64", "spark.sql.autoBroadcastJoinThreshold": "1"}
+    before = {key: spark.conf.get(key) for key in small}
+    try:
+        for key, value in small.items():
+            spark.conf.set(key, value)
+        keys = str(tmp_path / "keys")
+        spark.range(0, 800, 50, 1).write.parquet(keys)
+        joined = rows.join(spark.read.parquet(keys).where("id > 500"), "id")
+        assert sorted(row["id"] for row in joined.collect()) == list(range(550, 800, 50))
+    finally:
+        for key, value in before.items():
+            spark.conf.set(key, value)
 
 
 @pytest.mark.same_on_all_lines

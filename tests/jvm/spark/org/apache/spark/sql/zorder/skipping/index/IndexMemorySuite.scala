@@ -46,6 +46,18 @@ class IndexMemorySuite extends AnyFunSuite with SkippedScans with Steps {
     assert(gone === Seq("b", "a", "c") && memory.total === 0)
   }
 
+  test("places without an index are not remembered for ever") {
+    val gone = mutable.ArrayBuffer.empty[Int]
+    val memory = new IndexMemory[Int](gone += _)
+    (1 to 10100).foreach { name =>
+      memory.asked(name, 100)
+      memory.hold(name, memory.open(name))(())
+      memory.asked(1, 100)
+    }
+    // the first is asked for again and again
+    assert(gone === (2 to 101))
+  }
+
   private def table(path: Path): Unit = {
     spark.range(0, 1000, 1, 10).selectExpr("id", "concat('k', lpad(cast(id as string), 20, '0')) s")
       .write.parquet(path.toString)

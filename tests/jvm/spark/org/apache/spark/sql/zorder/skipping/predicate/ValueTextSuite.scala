@@ -58,6 +58,9 @@ class ValueTextSuite extends AnyFunSuite with ZOrderSession {
   test("what is no value has no word, what has no text none") {
     assert(ValueText.normalize("five", IntegerType).isEmpty)
     assert(ValueText.normalize("300", ByteType).isEmpty)
+    // of a file whose writer did not keep to its schema
+    assert(ValueText.value(NormalizedLong(1000), DecimalType(3, 1)).isEmpty)
+    assert(ValueText.value(NormalizedLong(999), DecimalType(3, 1)).contains(Decimal("99.9")))
     assert(ValueText.normalize(null, IntegerType).isEmpty)
     assert(ValueText.of(NormalizedBytes(Array[Byte](-1)), StringType).isEmpty)
   }

@@ -27,7 +27,7 @@ object TopRowsRule extends PredicateHelper {
     case s: Sort if s.global =>
       s.order.headOption.flatMap { order =>
         order.child match {
-          case a: AttributeReference => below(s)(marked(_, order, a, rows, Nil))
+          case a: AttributeReference => below(s)(marked(_, order, a, rows, Nil, Nil))
           case _ => None
         }
       }
@@ -37,30 +37,37 @@ object TopRowsRule extends PredicateHelper {
   /**
    * Down to the scan.
    *
+   * @param above
+   *   conditions of filters above a projection, in terms of what `plan` gives
    * @param conditions
-   *   of the filters on the way, in terms of what `plan` gives
+   *   of the filters below it
    */
   private def marked(
       plan: LogicalPlan,
       order: SortOrder,
       column: AttributeReference,
       rows: Long,
+      above: Seq[Expression],
       conditions: Seq[Expression]): Option[LogicalPlan] = plan match {
     case p: Project =>
       inside(p, column) match {
-        case a: AttributeReference => below(p)(marked(_, order, a, rows, conditions.map(inside(p, _))))
+        case a: AttributeReference =>
+          below(p)(marked(_, order, a, rows, (above ++ conditions).map(inside(p, _)), Nil))
         case _ => None
       }
     case Filter(condition, _) =>
       val parts = splitConjunctivePredicates(condition)
       if (parts.exists(_.isInstanceOf[TopRows])) None
       else
-        below(plan)(marked(_, order, column, rows, conditions ++ parts.filterNot(_.isInstanceOf[AlwaysTrue])))
+        below(plan)(
+          marked(_, order, column, rows, above, conditions ++ parts.filterNot(_.isInstanceOf[AlwaysTrue])))
           .map(nextToScan)
-    case PruningScan(scan) if scan.readsAllListed && conditions.forall(settled) =>
+    case PruningScan(scan) if scan.readsAllListed && (above ++ conditions).forall(settled) =>
       val partitioning = scan.partitionColumns
-      // a condition on partition columns alone is applied to the listing, in full
-      val onRows = conditions.filterNot(c => c.references.nonEmpty && c.references.subsetOf(partitioning))
+      // a condition on partition columns alone is applied to the listing, in full, unless a projection keeps it from
+      // the scan: Spark moves no filter below `input_file_name()` or `rand()`
+      val onRows =
+        above ++ conditions.filterNot(c => c.references.nonEmpty && c.references.subsetOf(partitioning))
       val top = TopRows(order, scan.named(column), rows, onRows.map(scan.named))
       // Spark would not show the scan a predicate on a partition column
       if (top.references.exists(partitioning.contains)) None else Some(Filter(top, plan))

@@ -108,13 +108,17 @@ object LoadedIndexes extends Logging {
 }
 
 /**
- * The memory that loaded indexes take, under a limit for all of them together. Where one needs more, those that were
- * asked for longest ago are forgotten; queries that still use these keep them until they are planned.
+ * The memory that loaded indexes take, under a limit for all of them together. Where one needs more, or there are too
+ * many, those that were asked for longest ago are forgotten; queries that still use these keep them until they are planned.
  *
  * @param forget
  *   is told whose index must go
  */
 final private[skipping] class IndexMemory[K](forget: K => Unit) {
+
+  /** A session may read a new directory every minute, for months, and each of them is asked for an index. */
+  private val MostHeld = 10000
+
   // the one that was asked for longest ago comes first
   private val held = new java.util.LinkedHashMap[K, Account](16, 0.75f, true)
   private var limit = Long.MaxValue
@@ -164,7 +168,7 @@ final private[skipping] class IndexMemory[K](forget: K => Unit) {
   private def shrink(spared: Option[K]): Unit = {
     var over = total - limit
     val eldest = held.entrySet.iterator
-    while (over > 0 && eldest.hasNext) {
+    while ((over > 0 || held.size > MostHeld) && eldest.hasNext) {
       val entry = eldest.next()
       if (!spared.contains(entry.getKey)) {
         over -= entry.getValue.bytes

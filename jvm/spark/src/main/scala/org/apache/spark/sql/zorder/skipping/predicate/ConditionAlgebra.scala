@@ -214,7 +214,10 @@ private[zorder] object ValueText {
     new BigInteger(bytes)
   }
 
-  /** A value in Spark's internal representation that is normalized to this one. */
+  /**
+   * A value in Spark's internal representation that is normalized to this one; None for a number of more digits than
+   * the decimal type has, which a file of another writer may name as a bound.
+   */
   def value(normalized: NormalizedValue, dataType: DataType): Option[Any] = (normalized, dataType) match {
     case (NormalizedLong(v), BooleanType) => Some(v != 0)
     case (NormalizedLong(v), ByteType) => Some(v.toByte)
@@ -224,10 +227,10 @@ private[zorder] object ValueText {
       Some(java.lang.Float.intBitsToFloat(v.toInt ^ ((v.toInt >> 31) & Int.MaxValue)))
     case (NormalizedLong(v), DoubleType) =>
       Some(java.lang.Double.longBitsToDouble(v ^ ((v >> 63) & Long.MaxValue)))
-    case (NormalizedLong(v), d: DecimalType) => Some(Decimal(v, d.precision, d.scale))
+    case (NormalizedLong(v), d: DecimalType) => Try(Decimal(v, d.precision, d.scale)).toOption
     case (NormalizedLong(v), _) => Some(v)
     case (NormalizedBytes(b), d: DecimalType) =>
-      Some(Decimal(new java.math.BigDecimal(bigInteger(b), d.scale), d.precision, d.scale))
+      Try(Decimal(new java.math.BigDecimal(bigInteger(b), d.scale), d.precision, d.scale)).toOption
     case (NormalizedBytes(b), BinaryType) => Some(b)
     case (NormalizedBytes(b), s: StringType) if AdjacentValues.isPlainString(s) =>
       Some(UTF8String.fromBytes(b))

@@ -97,9 +97,9 @@ object PlanParts {
     e.transform { case a: AttributeReference => meaning.getOrElse(a, a) }
   }
 
-  /** Whether a scan applies the condition as it stands. */
+  /** Whether a scan applies the condition as it stands. Spark evaluates a function of Python above the scan. */
   def settled(condition: Expression): Boolean = condition.deterministic && !condition.exists {
-    case _: SubqueryExpression | _: DynamicPruning => true
+    case _: SubqueryExpression | _: DynamicPruning | _: PythonUDF => true
     case _ => false
   }
 
