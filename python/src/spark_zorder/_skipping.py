@@ -1,4 +1,4 @@
-"""Explains what queries of plain Parquet skip by the statistics index, and why not more."""
+"""Explains what queries skip, and why not more."""
 
 from __future__ import annotations
 

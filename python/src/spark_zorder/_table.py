@@ -207,7 +207,8 @@ class ZOrderTable:
     def explainSkipping(self, df: DataFrame) -> DataFrame:  # noqa: N802
         """Explains what the scans of this table in a query skip, and why not more. The query is not run.
 
-        ``spark_zorder.explain_skipping`` returns the same rows for all tables of the query.
+        Only for plain Parquet on a classic session. Elsewhere take ``spark_zorder.explain_skipping``, which
+        returns the rows of all tables of the query.
         """
         return shown(_skipping.explained(df, self._target))
 
