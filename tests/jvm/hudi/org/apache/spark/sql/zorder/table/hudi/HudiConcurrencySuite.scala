@@ -110,7 +110,7 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
       withConf(shared: _*)(HudiClient.during(Shims.classic(spark), path.toString, shared.toMap) { writer =>
         val begun = writer.startCommit()
         val e = intercept[ZOrderConflictException](keeps(path)(zorder(path, run)))
-        assert(e.getMessage.contains(s"the write $begun began before the run"), e.getMessage)
+        assert(e.getMessage.contains(s"the write $begun is not finished"), e.getMessage)
         assert(e.condition === "ZORDER_CONFLICT.HUDI_WRITE_UNDER_WAY")
         assert(pending(path) === 0 && filesOnDisk(path).size === 6)
         rollBack(writer, begun)

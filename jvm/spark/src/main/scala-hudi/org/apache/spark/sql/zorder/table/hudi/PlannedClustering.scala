@@ -13,6 +13,7 @@ import org.apache.hudi.common.engine.HoodieEngineContext
 import org.apache.hudi.common.model.{FileSlice, HoodieKey, HoodieRecord}
 import org.apache.hudi.common.schema.HoodieSchema
 import org.apache.hudi.common.table.HoodieTableMetaClient
+import org.apache.hudi.common.table.timeline.HoodieTimeline
 import org.apache.hudi.common.util.{ClusteringUtils, Option => HudiOption}
 import org.apache.hudi.config.HoodieWriteConfig
 import org.apache.hudi.data.HoodieJavaRDD
@@ -67,9 +68,10 @@ final private[hudi] class PlannedClustering(
   /** Commits the written files. */
   def execute(statuses: RDD[WriteStatus]): Unit = ActiveSession.during(session) {
     val now = metaClient()
-    openWrites.intersect(UnfinishedWrites.of(now).keySet).headOption.foreach { write =>
-      conflict("ZORDER_CONFLICT.HUDI_WRITE_UNDER_WAY", "instant" -> write)
-    }
+    // an overwrite that began since the plan replaces the files that it has seen, and not those of the run
+    UnfinishedWrites.of(now).collectFirst {
+      case (write, action) if openWrites(write) || action == HoodieTimeline.REPLACE_COMMIT_ACTION => write
+    }.foreach(write => conflict("ZORDER_CONFLICT.HUDI_WRITE_UNDER_WAY", "instant" -> write))
     unchanged(now)
     StrategyInputs.write(runId, statuses)
     client.cluster(instant, true)
