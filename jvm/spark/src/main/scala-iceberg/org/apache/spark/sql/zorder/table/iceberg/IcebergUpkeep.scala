@@ -161,9 +161,13 @@ private[iceberg] object IcebergVacuum extends Logging {
       opened: IcebergClusterTable,
       before: Long,
       dryRun: Boolean): Long = {
-    def action = SparkActions.get(session).deleteOrphanFiles(opened.table).olderThan(before)
-      .location(new Path(opened.table.location, "data").toString)
-    if (opened.listsFiles) {
+    // `write.data.path` may lead to a directory of several tables
+    val data = new Path(opened.table.location, "data")
+    def action =
+      SparkActions.get(session).deleteOrphanFiles(opened.table).olderThan(before).location(data.toString)
+    def isThere = data.getFileSystem(session.sessionState.newHadoopConf()).exists(data)
+    if (opened.listsFiles && opened.ownFiles.isEmpty && !isThere) 0L
+    else if (opened.listsFiles) {
       val listed = if (opened.ownFiles.isEmpty) action else action.usePrefixListing(true)
       val chosen = if (dryRun) listed.deleteWith(_ => ()) else listed
       chosen.execute().orphanFileLocations.asScala.size.toLong

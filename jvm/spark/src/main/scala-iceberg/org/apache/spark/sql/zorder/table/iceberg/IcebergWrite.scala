@@ -244,8 +244,10 @@ final private[iceberg] class IcebergWrite(
   private def committed(): Option[Long] = {
     table.refresh()
     val newest = opened.branch.fold(table.currentSnapshot)(table.snapshot(_))
-    SnapshotUtil.ancestorsOf(newest.snapshotId, table.snapshot(_)).asScala
-      .takeWhile(_.snapshotId != start.snapshotId) // an earlier step of this run has its id, too
+    def until(snapshot: Long) = SnapshotUtil.ancestorsOf(snapshot, table.snapshot(_)).asScala
+    // an earlier step of this run has its id, too; somebody may have rolled the table back to one
+    val earlier = Try(until(start.snapshotId).map(_.snapshotId).toSet).getOrElse(Set(start.snapshotId))
+    until(newest.snapshotId).filterNot(s => earlier(s.snapshotId))
       .find(s => s.summary.get(IcebergWrite.RunId) == runId).map(_.snapshotId)
   }
 
