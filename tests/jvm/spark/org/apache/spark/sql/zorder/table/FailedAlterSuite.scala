@@ -6,6 +6,7 @@ import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.table.parquet.journal.JournalState
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.mark.SameOnAllLines
@@ -51,5 +52,42 @@ class FailedAlterSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
     assert(tableIds(name) == forty)
     val left = listed(temp.resolve("warehouse").toString).map(_.getName)
     assert(!left.exists(_.startsWith(s".$name.")))
+  }
+
+  for {
+    partitioned <- Seq(false, true)
+    arrives <- Seq(true, false)
+  } test(
+    s"an answer that is lost: the change ${if (arrives) "comes late" else "never comes"}, $partitioned") {
+    val name = s"late_${arrives}_$partitioned"
+    val writer = rows(0, 40, 2).write.format("parquet")
+    (if (partitioned) writer.partitionBy("p") else writer.option("path", dir(name))).saveAsTable(name)
+    moves(name)
+    val table = openName(name)
+    val r = stage(table, table.files(), "r1")
+    failAt("asked")
+    val e = intercept[ZOrderException](r.commit())
+    assert(e.condition == "ZORDER_COMMIT_UNKNOWN.CATALOG" && e.getMessage.contains("Injected"), e.getMessage)
+    // neither the next statement nor a vacuum takes the new files away
+    Maintenance.vacuum(classic, TableRef.Name(Seq(name)), Some(0.0), dryRun = false)
+    val store = openName(name).store
+    val waiting = store.all().find(_.state == JournalState.Prepared).get
+    assert(tableIds(name) == forty && waiting.units.forall(u => store.fs.exists(u.target)))
+    def passes(ms: Long): Unit = {
+      val _ = store.write(waiting.copy(changedMs = waiting.changedMs - ms))
+    }
+    if (arrives) {
+      waiting.units.foreach { u =>
+        val spec = if (partitioned) u.partition.split('/').mkString("PARTITION (", ", ", ") ") else ""
+        spark.sql(s"ALTER TABLE $name ${spec}SET LOCATION '${u.target.toUri}'")
+      }
+      spark.catalog.refreshTable(name)
+      assert(tableIds(name) == forty)
+      passes(60000L)
+    } else passes(25L * 3600 * 1000)
+    Maintenance.vacuum(classic, TableRef.Name(Seq(name)), Some(0.0), dryRun = false)
+    assert(tableIds(name) == forty)
+    assert(openName(name).state.runs().map(_.runId) == (if (arrives) Seq("r1") else Nil))
+    assert(arrives || waiting.units.forall(u => !store.fs.exists(u.target)))
   }
 }

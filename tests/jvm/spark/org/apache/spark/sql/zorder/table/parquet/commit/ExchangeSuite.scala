@@ -95,6 +95,32 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
       }
     }
 
+    test(s"$kind: what is written or deleted by name after a crash stays so") {
+      def crashed(run: String): Unit = {
+        val table = openName("t")
+        val r = stage(table, table.files(), run)
+        assert(crashAt("moved-old")(r.commit()), "the point was not reached")
+      }
+      val path = make(kind)
+      crashed("r1")
+      rows(100, 110).createOrReplaceTempView("fresh")
+      spark.sql("INSERT OVERWRITE TABLE t SELECT * FROM fresh")
+      vacuum()
+      assert(refreshed() == (100L until 110L) && ids(path) == (100L until 110L))
+      if (parted) {
+        crashed("r2")
+        spark.sql("ALTER TABLE t DROP PARTITION (p = 1)")
+        vacuum()
+        assert(refreshed() == (100L until 110L by 2))
+      }
+      if (kind.startsWith("managed")) {
+        crashed("r3")
+        spark.sql("TRUNCATE TABLE t")
+        vacuum()
+        assert(refreshed().isEmpty)
+      }
+    }
+
     test(s"$kind: one pass of the guard finds all files after a crash") {
       val path = make(kind)
       rewriteAll(openName("t"))

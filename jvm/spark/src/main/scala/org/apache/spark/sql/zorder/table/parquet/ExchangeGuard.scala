@@ -8,13 +8,16 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.command.{AlterTableDropPartitionCommand, TruncateTableCommand}
 import org.apache.spark.sql.execution.datasources.{
   CatalogFileIndex,
   HadoopFsRelation,
   InMemoryFileIndex,
+  InsertIntoHadoopFsRelationCommand,
   LogicalRelation,
   PruneFileSourcePartitions
 }
@@ -36,7 +39,8 @@ import org.apache.spark.sql.zorder.table.storage.AtomicRenames
 /**
  * Keeps a query from listing a plain Parquet table of the catalog while a run exchanges its directories, when those that
  * are away would be missing without a word. The listing is made here, and holds if no exchange is under way after it and
- * the last commit is the one that was known before it. Else it waits and lists again. A dead run is finished or undone.
+ * the last commit is the one that was known before it. Else it waits and lists again. A dead run is finished or undone,
+ * also before a statement writes or deletes there: afterwards nobody could tell what it has done from what the run left.
  *
  * A table without any property of ours is only looked up in the catalog: a run that comes gives it one before it begins.
  */
@@ -44,6 +48,7 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
   import ExchangeGuard._
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
+    plan.foreach(l => changed(l).foreach(finishDead))
     val tables = plan.collect { case l => watched(l) }.flatten
     if (tables.isEmpty) plan else listed(plan, tables, tables.map(t => CommitMarks.of(t._2)))
   }
@@ -87,6 +92,25 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
     if (!places.forall(fileSystem(table).exists))
       refuse("ZORDER_RETRY_QUERY.FILES_MOVED", "table" -> table.identifier.unquotedString)
   }
+
+  /** The table whose files a command is about to change. */
+  private def changed(plan: LogicalPlan): Option[TableIdentifier] = plan match {
+    case insert: InsertIntoHadoopFsRelationCommand => insert.catalogTable.map(_.identifier)
+    case truncate: TruncateTableCommand => Some(truncate.tableName)
+    case drop: AlterTableDropPartitionCommand => Some(drop.tableName)
+    case _ => None
+  }
+
+  private def finishDead(table: TableIdentifier): Unit =
+    try
+      if (!classic.sessionState.catalog.isTempView(table)) {
+        val now = classic.sessionState.catalog.getTableRawMetadata(table)
+        CommitMarks.of(now).exchanging.foreach(underWay(now, _))
+      }
+    catch {
+      case refused: ZOrderException => throw refused
+      case NonFatal(_) => // there is no such table: Spark will say so
+    }
 
   private def classic = Shims.classic(session)
 

@@ -140,7 +140,7 @@ private[zorder] final class ParquetVacuum(
   /** Finishes or withdraws dead commits that are old enough. */
   private def unfinished(): Seq[VacuumResult] = {
     val before = store.all().filter(j => j.state != JournalState.Done && !j.active)
-      .filter(j => j.owner == Journal.thisJvm || now - j.changedMs >= patience)
+      .filter(j => j.owner == Journal.thisJvm || PathRecovery.isAged(j, patience))
     if (!dryRun) table.recoverCommits(patience)
     before.map(j => VacuumResult(j.staging, 0, 0, 0, "ABANDONED", StayReason.abandoned))
   }

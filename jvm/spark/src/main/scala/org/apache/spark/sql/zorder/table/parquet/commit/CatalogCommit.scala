@@ -1,6 +1,8 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
+import java.io.IOException
 import java.net.URI
+import java.util.concurrent.TimeoutException
 
 import scala.util.control.NonFatal
 
@@ -146,17 +148,25 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
       }
       catalog.alterTable(tagged)
       CrashPoint.hit("tagged")
-      catalog.alterPartitions(
-        table.ident,
-        journal.units.map { u =>
-          val p = now(u.partition)
-          p.copy(storage = p.storage.copy(locationUri = Some(u.target.toUri)))
-        })
+      asked(
+        catalog.alterPartitions(
+          table.ident,
+          journal.units.map { u =>
+            val p = now(u.partition)
+            p.copy(storage = p.storage.copy(locationUri = Some(u.target.toUri)))
+          }))
     } else {
       val to = journal.units.head.target.toUri
-      catalog.alterTable(tagged.copy(storage = tagged.storage.copy(locationUri = Some(to))))
+      asked(catalog.alterTable(tagged.copy(storage = tagged.storage.copy(locationUri = Some(to)))))
     }
   }
+
+  /** Gives the table other locations. A metastore whose answer does not come may still do so. */
+  private def asked(change: => Unit): Unit =
+    try {
+      CrashPoint.hit("asked")
+      change
+    } catch { case NonFatal(e) if LostAnswer.is(e) => throw new LostAnswer(e) }
 
   /** Returns to the old locations if a job is still writing there. Files that arrived meanwhile are kept. */
   private def lastLook(before: CatalogTable, journal: Journal): Journal = {
@@ -195,7 +205,8 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
 
   /**
    * A failure before the catalog is altered leaves nothing behind. If the catalog was altered, even though the call or
-   * something after it failed, the commit is finished. A crash is left to recovery.
+   * something after it failed, the commit is finished. A crash is left to recovery, and so is a call whose answer was
+   * lost: the directories that it names must be there when it arrives.
    */
   private def guarded(journal: Journal)(body: => Unit): Unit =
     try {
@@ -205,11 +216,24 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
       case crash: CrashPoint.Crash => throw crash
       case NonFatal(e) =>
         Journal.end(journal.txn)
-        try CatalogRecovery.settle(table, journal.txn)
+        try CatalogRecovery.settle(table, journal.txn, inDoubt = e.isInstanceOf[LostAnswer])
         catch { case NonFatal(again) => e.addSuppressed(again) }
         FailedCommit.outcome(store, journal, e)
         table.reload()
     } finally Journal.end(journal.txn)
+}
+
+/** The catalog was asked to change, and nobody knows whether it will. */
+final private class LostAnswer(cause: Throwable) extends RuntimeException(cause)
+
+private object LostAnswer {
+
+  /** Whether the connection failed, and not the catalog. Clients of metastores are loaded by class loaders of their own. */
+  def is(e: Throwable): Boolean = Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).exists {
+    case _: IOException | _: TimeoutException | _: InterruptedException => true
+    case other =>
+      Seq("Transport", "Timeout", "SdkClientException").exists(other.getClass.getSimpleName.contains)
+  }
 }
 
 private[zorder] object CatalogCommit {

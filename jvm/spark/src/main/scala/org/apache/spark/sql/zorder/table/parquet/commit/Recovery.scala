@@ -65,9 +65,15 @@ private[zorder] object PathRecovery {
           if (store.get(journal.txn).exists(isExchanging)) Thread.sleep(100L)
         }
       case _ =>
-        if (journal.owner == Journal.thisJvm || System.currentTimeMillis - journal.changedMs >= stagingMs)
+        if (journal.owner == Journal.thisJvm || isAged(journal, stagingMs))
           store.get(journal.txn).foreach(act(store, mark, _, Heartbeat.LeaseMs))
     }
+
+  /** Whether a commit of another JVM has rested for so long that it counts as dead; nobody's for a day at least. */
+  def isAged(journal: Journal, stagingMs: Long): Boolean = {
+    val patience = if (journal.owner == Journal.Nobody) math.max(stagingMs, StagingMs) else stagingMs
+    System.currentTimeMillis - journal.changedMs >= patience
+  }
 
   def isUnfinished(journal: Journal): Boolean =
     journal.kind == JournalKind.Path && journal.state != JournalState.Done
@@ -195,7 +201,7 @@ private[zorder] object CatalogRecovery {
       stagingMs: Long = PathRecovery.StagingMs): Unit =
     journals.filter(unfinished).foreach { j =>
       val live = table.liveDirs().values.map(_.toUri.getPath).toSet
-      def aged = System.currentTimeMillis - j.changedMs >= stagingMs
+      def aged = PathRecovery.isAged(j, stagingMs)
       val happened = j.units.exists(u => live(u.target.toUri.getPath))
       if (j.owner == Journal.thisJvm || (if (happened || PathRecovery.isExchanging(j))
                                            !Heartbeat.isAlive(table.store, j)
@@ -206,8 +212,13 @@ private[zorder] object CatalogRecovery {
   private def unfinished(j: Journal): Boolean =
     j.kind == JournalKind.Catalog && j.state != JournalState.Done && !j.active
 
-  /** The commit `txn`, if it is not done. */
-  def settle(table: CatalogEntry, txn: String): Unit =
+  /**
+   * The commit `txn`, if it is not done.
+   *
+   * @param inDoubt
+   *   the catalog may still do what it was asked: what is not there yet waits like a commit of another JVM
+   */
+  def settle(table: CatalogEntry, txn: String, inDoubt: Boolean = false): Unit =
     table.store.get(txn).filter(_.state != JournalState.Done).foreach {
       case j if j.operation == Operation.MoveHome && j.units.forall(_.inputs.isEmpty) =>
         new HomeCommit(table, Heartbeat.LeaseMs).settle(j)
@@ -216,6 +227,9 @@ private[zorder] object CatalogRecovery {
         val live = CatalogCompletion.inUse(table)
         if (j.units.exists(u => live(PathText.of(u.target)))) {
           completion.finish(j)
+          ()
+        } else if (inDoubt) {
+          table.store.write(j.at(j.state).copy(owner = Journal.Nobody, process = ""))
           ()
         } else completion.abandon(j)
     }
@@ -399,6 +413,12 @@ private[parquet] object FailedCommit {
 
   private def error(draft: Journal, left: Option[Journal], e: Throwable): Throwable = e match {
     case known: ZOrderException => known
+    case lost: LostAnswer if left.isDefined =>
+      ZOrderException.over(
+        lost.getCause,
+        "ZORDER_COMMIT_UNKNOWN.CATALOG",
+        "path" -> draft.home,
+        "cause" -> ZOrderException.firstLine(lost.getCause))
     case other =>
       ZOrderException.over(
         other,

@@ -94,6 +94,9 @@ private[zorder] object Journal {
   /** Identifies this JVM: its own dead commits are recovered without waiting. */
   val thisJvm: String = UUID.randomUUID.toString
 
+  /** The owner of a commit that only time, or the catalog, can decide. */
+  val Nobody = "nobody"
+
   private val activeTxns = java.util.concurrent.ConcurrentHashMap.newKeySet[String]()
 
   def isActive(txn: String): Boolean = activeTxns.contains(txn)
