@@ -156,11 +156,6 @@ class Target:
         return literal(self.text) if self.is_path else identifier(self.text)
 
     @property
-    def last(self) -> str:
-        """The last part of a name. Empty for a path."""
-        return "" if self.is_path else parts(self.text)[-1]
-
-    @property
     def layout(self) -> str:
         """The argument by which the layout functions find the layout that the table stores."""
         return f"path:{self.text}" if self.is_path else f"table:{self.sql}"

@@ -110,7 +110,7 @@ class ZOrderTable:
         from .audit import with_spark
 
         runs = self.history().collect()
-        newest = _newest(runs, self._target.last)
+        newest = _newest(runs)
         files, size = with_spark.files_and_bytes(self._spark, self._target, self.toDF(format))
         schema = "name STRING, clusteringColumns ARRAY<STRING>, curve STRING, runs INT, lastRun TIMESTAMP, "
         row = (
@@ -271,7 +271,7 @@ class ZOrderTable:
                 f"{self._target.text} is partitioned, and each partition has a layout of its own: "
                 "write the rows with Spark, and the next run puts them in order."
             )
-        newest = _newest(self.history().collect(), self._target.last)
+        newest = _newest(self.history().collect())
         names = list(newest["columns"]) if newest else []
         if not names:
             raise ValueError(f"{self._target.text} has no layout yet: cluster it first, with optimize().")
@@ -455,17 +455,9 @@ def _log_of(spark: SparkSession, queries: Queries) -> DataFrame | str:
     return queries
 
 
-def _newest(runs: Sequence[Row], name: str) -> Row | None:
-    """The newest run in force. Its columns are SQL.
-
-    A run is in force if no rollback has undone it. A rollback has the id and columns of the run that it
-    undid, and stores no layout. ``name`` is the last part of the table's name. Iceberg names a branch
-    ``branch_...``; a branch without runs of its own began as a copy of the main branch.
-    """
-    undone = {r["run_id"] for r in runs if r["operation"] == "ROLLBACK"}
-    standing = [r for r in runs if r["operation"] == "OPTIMIZE" and r["run_id"] not in undone]
-    own = [r for r in standing if r["branch"] is not None and name == f"branch_{r['branch']}"]
-    return next(reversed(own or [r for r in standing if r["branch"] is None]), None)
+def _newest(runs: Sequence[Row]) -> Row | None:
+    """The newest run that no rollback has undone. Its columns are SQL."""
+    return next((r for r in reversed(runs) if r["operation"] == "OPTIMIZE" and r["status"] == "DONE"), None)
 
 
 def _found_in(df: DataFrame, table: str, names: Sequence[str]) -> list[Column]:

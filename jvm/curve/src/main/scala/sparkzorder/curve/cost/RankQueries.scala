@@ -18,9 +18,6 @@ final class RankQueries(val ranges: Array[Array[RankRanges]], val weights: Array
     false
   }
 
-  def take(queries: Array[Int]): RankQueries =
-    new RankQueries(queries.map(ranges(_)), queries.map(weights(_)))
-
   /** The queries of both, those of the other last. */
   def and(that: RankQueries): RankQueries =
     new RankQueries(ranges ++ that.ranges, weights ++ that.weights)

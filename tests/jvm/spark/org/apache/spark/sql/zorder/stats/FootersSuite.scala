@@ -124,7 +124,10 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
         StatColumn(Seq("x"), IntegerType),
         StatColumn(Seq("x"), IntegerType, absent = Zone.OnlyNulls))
       val full = footers(dir.resolve("t"), columns: _*).head
-      assert(full.block(3).zones == IndexedSeq(Zone.OnlyNulls, Zone.Unknown, Zone.OnlyNulls))
+      assert(full.block((0 until 3).map(Some(_))).zones == IndexedSeq(
+        Zone.OnlyNulls,
+        Zone.Unknown,
+        Zone.OnlyNulls))
       val none = footers(dir.resolve("none"), columns: _*)
       assert(none.forall(f => f.rows == 0 && f.zone(0) == Zone.OnlyNulls))
     }
@@ -182,7 +185,7 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
 
   private def zones(path: java.nio.file.Path, types: (String, DataType)*): IndexedSeq[Zone] = {
     val columns = types.map { case (n, t) => StatColumn(Seq(n), t) }
-    footers(path, columns: _*).head.block(types.size).zones
+    footers(path, columns: _*).head.block((0 until types.size).map(Some(_))).zones
   }
 
   test("what is in doubt is unknown: INT96, NaN, another type, repeated columns") {

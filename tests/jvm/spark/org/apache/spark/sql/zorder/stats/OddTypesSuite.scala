@@ -53,7 +53,7 @@ class OddTypesSuite extends AnyFunSuite with StatsFixture {
         StatColumn(Seq("dec"), DecimalType(9, 3)),
         StatColumn(Seq("dec"), DecimalType(20, 2)),
         StatColumn(Seq("plain"), LongType),
-        StatColumn(Seq("kind"), StringType)).head.block(10).zones
+        StatColumn(Seq("kind"), StringType)).head.block((0 until 10).map(Some(_))).zones
       def wide(v: Long) = NormalizedBytes(OrderedBits.ofBigInteger(java.math.BigInteger.valueOf(v)))
       assert(zones(0) == Zone.Unknown && zones(1) == Zone.Unknown && zones(2) == Zone.Unknown)
       // not written by Spark 3: before 1900 in doubt, but 1970 is not

@@ -23,7 +23,7 @@ class TrackedColumnsSuite extends AnyFunSuite {
     values = IndexedSeq.empty,
     bytes = IndexedSeq.empty,
     codecBytes = Map.empty,
-    rowGroups = IndexedSeq(RowGroup(100, 1, 0, 1, 4, zones.toIndexedSeq, Set.empty)),
+    rowGroups = IndexedSeq(RowGroup(100, 1, 0, 1, zones.toIndexedSeq, Set.empty)),
     encrypted = false)
 
   private def between(a: Long, b: Long): Zone = Zone.Between(NormalizedLong(a), NormalizedLong(b))

@@ -77,8 +77,6 @@ final case class FileSchema(
  *   of `compressedBytes`, those of dictionaries
  * @param rawBytes
  *   about as many as the values take without encoding and compression
- * @param start
- *   offset in the file
  * @param zones
  *   one per requested column
  * @param nullFree
@@ -89,7 +87,6 @@ final case class RowGroup(
     compressedBytes: Long,
     dictionaryBytes: Long,
     rawBytes: Long,
-    start: Long,
     zones: IndexedSeq[Zone],
     nullFree: Set[Int])
 
@@ -132,23 +129,30 @@ final case class FileFooter(
   def bySpark: Boolean = FileOrigin(createdBy, keyValues).bySpark
 
   /** The zone of the whole file for the requested column number `column`. */
-  def zone(column: Int): Zone = ZoneAlgebra.union(rowGroups.map(_.zones(column)))
-
-  /** The file as the cost model sees it, `columns` zones long. */
-  def block(columns: Int): Block = Block(rows, (0 until columns).map(zone))
+  def zone(column: Int): Zone =
+    if (opaque) Zone.Unknown else ZoneAlgebra.union(rowGroups.map(_.zones(column)))
 
   /**
-   * The file's row groups as the cost model sees them.
+   * The file as the cost model sees it.
    *
    * @param wanted
-   *   the columns of the blocks, as numbers of requested columns; None for a column of which nothing is known
+   *   the columns of the block, as numbers of requested columns; None for a column of which nothing is known
    */
-  def rowGroupBlocks(wanted: IndexedSeq[Option[Int]]): Seq[Block] = rowGroups.map { g =>
-    Block(
-      g.rows,
-      wanted.map(_.fold[Zone](Zone.Unknown)(g.zones(_))),
-      wanted.indices.filter(i => wanted(i).exists(g.nullFree)).toSet)
-  }
+  def block(wanted: IndexedSeq[Option[Int]]): Block =
+    blockOf(rows, wanted, zone, c => !opaque && rowGroups.forall(_.nullFree(c)))
+
+  /** The same of its row groups; of an opaque file, nobody knows them. */
+  def rowGroupBlocks(wanted: IndexedSeq[Option[Int]]): Seq[Block] =
+    if (opaque) Seq(block(wanted)) else rowGroups.map(g => blockOf(g.rows, wanted, g.zones(_), g.nullFree))
+
+  private def blockOf(
+      rows: Long,
+      wanted: IndexedSeq[Option[Int]],
+      zone: Int => Zone,
+      nullFree: Int => Boolean): Block = Block(
+    rows,
+    wanted.map(_.fold[Zone](Zone.Unknown)(zone)),
+    wanted.indices.filter(wanted(_).exists(nullFree)).toSet)
 }
 
 /**

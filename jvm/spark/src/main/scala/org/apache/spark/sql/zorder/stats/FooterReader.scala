@@ -127,7 +127,6 @@ private[stats] final class FooterReader(
           blocks(i).getCompressedSize,
           blocks(i).getColumns.asScala.map(FooterReader.dictionaryBytes).sum,
           blocks(i).getColumns.asScala.map(RawBytes.of).sum,
-          blocks(i).getStartingPos,
           zones,
           nullFree)
       }

@@ -63,9 +63,10 @@ final private[clustering] case class TrackedColumns(
    */
   def levels(footers: Seq[FileFooter], inFooters: Seq[StatColumn], pages: Seq[FilePages]): Levels = {
     val places = stored.map(_.map(s => inFooters.indexWhere(_.path == s.path)))
-    val rowGroups = footers.map(_.rowGroupBlocks(places))
-    val files = footers.zip(rowGroups).map { case (f, groups) => TrackedColumns.whole(f, places, groups) }
-    Levels(files, rowGroups.flatten, pages.flatMap(_.runs(numbers)))
+    Levels(
+      footers.map(_.block(places)),
+      footers.flatMap(_.rowGroupBlocks(places)),
+      pages.flatMap(_.runs(numbers)))
   }
 }
 
@@ -129,12 +130,6 @@ private[clustering] object TrackedColumns {
     val probes = files.flatMap { case (_, zone) => Probes.of(zone) }
     if (probes.isEmpty) None else Some(ShareRead.of(files, SortedValues.of(probes)))
   }
-
-  private def whole(footer: FileFooter, places: IndexedSeq[Option[Int]], rowGroups: Seq[Block]): Block =
-    Block(
-      footer.rows,
-      places.map(_.fold[Zone](Zone.Unknown)(footer.zone)),
-      places.indices.filter(c => rowGroups.forall(!_.mayHoldNull(c))).toSet)
 }
 
 /** The blocks of the files as they are now, from the footers that a run has read and from their page indexes. */

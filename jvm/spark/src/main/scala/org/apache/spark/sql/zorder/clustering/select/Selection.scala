@@ -20,7 +20,6 @@ import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.{DataFile, PartitionValues}
 import org.apache.spark.unsafe.types.UTF8String
-import sparkzorder.curve.{Block, Zone}
 
 /**
  * Which files a run takes.
@@ -137,10 +136,10 @@ private[zorder] object Selection {
       offset: Int,
       sql: String): ColumnBounds = {
     val column = paths.indexWhere(ColumnPath.sql(_) == sql)
-    if (column < 0 || footer.opaque) ColumnBounds.Unknown
+    if (column < 0) ColumnBounds.Unknown
     else {
-      val number = offset + column
-      ColumnBounds(footer.zone(number), mayBeNull = !footer.rowGroups.forall(_.nullFree(number)))
+      val block = footer.block(IndexedSeq(Some(offset + column)))
+      ColumnBounds(block.zones.head, mayBeNull = block.mayHoldNull(0))
     }
   }
 }
@@ -286,6 +285,7 @@ final private[clustering] class WorstFiles(
     session: ClassicSession,
     statistics: Seq[StatColumn],
     columns: Int) {
+  private val zoned = (0 until columns).map(Option(_))
   private val spacings = statistics.take(columns).map(c => Spacing.of(c.dataType)).toIndexedSeq
 
   /** @param share the part of these reads that the files have to cause */
@@ -303,9 +303,7 @@ final private[clustering] class WorstFiles(
     // as in an audit, files without rows are not there
     val files = all.filter(f => f.rows > 0 || f.opaque)
     if (files.length < 2) Nil
-    else AvoidableReads.of(files.map(block), files.map(_.file.path), spacings).worst(share).map(files)
+    else
+      AvoidableReads.of(files.map(_.block(zoned)), files.map(_.file.path), spacings).worst(share).map(files)
   }
-
-  private def block(f: FileFooter): Block =
-    if (f.opaque) Block(f.rows, IndexedSeq.fill(columns)(Zone.Unknown)) else f.block(columns)
 }

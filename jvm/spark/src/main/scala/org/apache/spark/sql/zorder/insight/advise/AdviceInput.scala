@@ -60,10 +60,7 @@ final private[advise] case class AdviceInput(
     queries = queries.filter(keep).map(_.over(chosen)))
 
   /** The files as they are, with the zones of these columns. */
-  def files: Seq[Block] = footers.map { f =>
-    val nullFree = columns.indices.filter(i => f.rowGroups.forall(_.nullFree(columns(i))))
-    Block(f.rows, columns.map(f.zone(_)), nullFree.toSet)
-  }
+  def files: Seq[Block] = footers.map(_.block(columns.map(Some(_))))
 
   /** Rows as the pages of these columns part them, of a part of the files. */
   def pageBlocks: Seq[Block] = pages.flatMap(_.runs(columns.map(Some(_))))

@@ -127,7 +127,6 @@ final private[audit] case class AuditResult(
     levels: IndexedSeq[LevelNumbers],
     files: IndexedSeq[AuditedFile],
     avoidable: IndexedSeq[AuditedFile],
-    excess: Long,
     sinceLastRun: Option[IndexedSeq[AuditedFile]])
 
 private[audit] object AuditResult {

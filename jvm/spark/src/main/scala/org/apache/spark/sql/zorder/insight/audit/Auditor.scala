@@ -88,7 +88,6 @@ final class Auditor private (
     s.levels,
     s.files,
     avoidable(s, j),
-    s.totalExcess,
     since(s.files))
 
   /** A scope that is as it should be has none, though its files are not all alike. */
@@ -105,7 +104,6 @@ final class Auditor private (
       AuditResult.levels(scopes),
       files,
       findings.flatMap { case (s, j) => avoidable(s, j) },
-      scopes.map(_.totalExcess).sum,
       since(files))
   }
 

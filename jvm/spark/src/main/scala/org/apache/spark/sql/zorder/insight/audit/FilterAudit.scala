@@ -9,7 +9,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIndex, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.PartitionValues
-import sparkzorder.curve.{Block, Zone}
+import sparkzorder.curve.Block
 
 /**
  * What a query with this filter reads of a table, by the statistics that Parquet's own readers use: no file is opened
@@ -25,6 +25,7 @@ final private[audit] class FilterAudit(session: ClassicSession, table: ClusterTa
   private val names: Map[String, Int] = where.paths.map(ColumnPath.sql).zipWithIndex.toMap
   private val columns = where.paths.map(StatColumn.in(table.schema, _)).toIndexedSeq
   private val all = columns.indices
+  private val wanted = all.map(Option(_))
 
   /** One row for each level, from files to pages. */
   def rows(): Seq[Row] = {
@@ -36,11 +37,8 @@ final private[audit] class FilterAudit(session: ClassicSession, table: ClusterTa
       new FileMatch(bounds(block)).mayMatch(inPartition(f.file.partition))
 
     val footers = Footers.read(session, files, columns)
-    val read = footers.filter(f => mayMatch(f)(whole(f)))
-    val groups =
-      read.map(f => f -> (if (f.opaque) Seq(whole(f)) else f.rowGroupBlocks(all.map(Some(_))))).map {
-        case (f, blocks) => f -> blocks.map(b => b -> mayMatch(f)(b))
-      }
+    val read = footers.filter(f => mayMatch(f)(f.block(wanted)))
+    val groups = read.map(f => f -> f.rowGroupBlocks(wanted).map(b => b -> mayMatch(f)(b)))
     val ofGroups = groups.flatMap(_._2).filter(_._2).map(_._1.rows)
     // a file of which nothing is known is read whole
     val (opaque, plain) = groups.filter(_._2.exists(_._2)).partition(_._1.opaque)
@@ -71,10 +69,6 @@ final private[audit] class FilterAudit(session: ClassicSession, table: ClusterTa
 
   private def row(level: String, considered: Long, read: Long, rows: Long, rowsRead: Long): Row =
     Row(level, considered, read, rows, rowsRead, if (rows == 0) null else Rounded(rowsRead.toDouble / rows))
-
-  private def whole(f: FileFooter): Block =
-    if (f.opaque) Block(f.rows, columns.map(_ => Zone.Unknown))
-    else f.block(columns.length).copy(nullFree = all.filter(c => f.rowGroups.forall(_.nullFree(c))).toSet)
 
   private def bounds(block: Block)(sql: String): ColumnBounds = names.get(sql) match {
     case Some(c) => ColumnBounds(block.zones(c), block.mayHoldNull(c))

@@ -45,10 +45,7 @@ final private[audit] class Scope(
     if (rows == 0) 0.0 else unknown.toDouble / rows
   }
 
-  /** The least that look-ups read, if the files are sorted by that column alone. */
-  def boundOfSort(column: Int): Double = boundOfSort(column, files.length)
-
-  /** The same if there were so many files. */
+  /** The least that look-ups read, if so many files are sorted by that column alone. */
   def boundOfSort(column: Int, count: Int): Double =
     math.max(1.0 / math.max(1, count), ofFiles.largestMass(column))
 

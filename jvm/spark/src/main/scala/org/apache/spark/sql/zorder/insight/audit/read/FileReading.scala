@@ -64,12 +64,9 @@ private[audit] object FileReading {
       footer: Option[FileFooter],
       pages: Option[FilePages],
       columns: AuditedColumns): AuditedFile = {
-    val n = columns.stats.length
-    val whole = known.orElse(footer.map(f =>
-      if (f.opaque) Block(f.rows, IndexedSeq.fill(n)(Zone.Unknown))
-      else f.block(n).copy(nullFree = (0 until n).filter(c => f.rowGroups.forall(_.nullFree(c))).toSet))).get
-    val groups = footer.map(f =>
-      if (f.opaque) IndexedSeq(whole) else f.rowGroupBlocks((0 until n).map(Some(_))).toIndexedSeq)
+    val wanted = columns.stats.indices.map(Option(_))
+    val whole = known.orElse(footer.map(_.block(wanted))).get
+    val groups = footer.map(_.rowGroupBlocks(wanted).toIndexedSeq)
     AuditedFile(file, whole, groups, pages)
   }
 
