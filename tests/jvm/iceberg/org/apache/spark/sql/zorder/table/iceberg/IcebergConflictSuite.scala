@@ -107,6 +107,26 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
     assert(filesOnDisk(t).size == 8 && spark.table(t).count() == 2000)
   }
 
+  test("an earlier step of a run, to which somebody has rolled the table back, is not taken for the next") {
+    val t = create("back", "id BIGINT, a INT, b INT")
+    fill(t, 8000, 8, "id", "int(hash(id)) AS a", "int(id % 97) AS b")
+    val before = content(t)
+    val limit = tasks(t).map(_.file.fileSizeInBytes).sum / 2
+    var commits = 0
+    CrashPoint.meanwhile = (at: String) =>
+      if (at == "iceberg-commit") {
+        commits += 1
+        if (commits == 3) {
+          val first = load(t).currentSnapshot.parentId
+          sql(s"CALL ice.system.rollback_to_snapshot('${t.stripPrefix("ice.")}', $first)").collect()
+        }
+      }
+    intercept[ZOrderConflictException](
+      cluster(t, "a, b", s"WITH (fileCount = 8, force = true, maxBytesInFlight = $limit)"))
+    assert(commits == 3 && content(t) == before)
+    assert(lastSummary(t).contains("zorder.clustering-id"))
+  }
+
   test("a table that was dropped during the run is an error, not a table again") {
     val t = filled("dropped")
     meanwhile("iceberg-commit")(sql(s"DROP TABLE $t PURGE"))
