@@ -76,11 +76,11 @@ object SortedValues {
   def of(normalized: Seq[NormalizedValue]): SortedValues = normalized.headOption match {
     case Some(_: NormalizedBytes) => ofBytes(normalized.map {
         case NormalizedBytes(bytes) => bytes
-        case _ => throw new IllegalArgumentException("the words of a column are of one kind")
+        case _ => throw new IllegalArgumentException("the values of a column are of one kind")
       }.toArray)
     case _ => ofLongs(normalized.map {
         case NormalizedLong(value) => value
-        case _ => throw new IllegalArgumentException("the words of a column are of one kind")
+        case _ => throw new IllegalArgumentException("the values of a column are of one kind")
       }.toArray)
   }
 

@@ -149,7 +149,7 @@ private[clustering] object PartitionStep {
     }
   }
 
-  /** About how many follow the first of these; what they gather will be settled, with what lies there. */
+  /** About how many steps follow the first of these: the others, and those that put in place what these gather. */
   def afterFirst(ahead: Seq[PartitionStep], placed: PlacedPartition, growth: GrowthPlan, most: Long): Int = {
     val gathering = ahead.filterNot(_.finishes).flatMap(_.files)
     val finishing =

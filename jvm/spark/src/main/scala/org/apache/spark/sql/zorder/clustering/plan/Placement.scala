@@ -49,7 +49,7 @@ final private[clustering] case class PlacedPartition(
 
   def newBytes: Long = newFiles.map(_.length).sum
 
-  /** Plans the thinned files only: their rows are in their places already. New files follow later. */
+  /** Plans only the files that have lost many rows: what is left is in its place already. New files follow later. */
   def deletesFirst: PlacedPartition =
     copy(newFiles = withDeletes, withDeletes = Nil, newFilesAfter = Some(newFiles))
 }

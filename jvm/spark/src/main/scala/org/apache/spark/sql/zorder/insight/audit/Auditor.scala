@@ -176,7 +176,7 @@ object Auditor {
   }
 }
 
-/** Cures as the statements that carry them out. */
+/** The statements that mend what an audit has found. */
 final private class AuditStatements(session: ClassicSession, target: TableRef, table: ClusterTable) {
   private lazy val others = table.hasOthersFiles
 

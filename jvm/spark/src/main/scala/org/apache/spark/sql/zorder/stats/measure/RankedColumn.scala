@@ -137,12 +137,12 @@ private[zorder] object RankScale {
 
   private def number(normalized: NormalizedValue): Long = normalized match {
     case NormalizedLong(v) => v
-    case _ => throw new IllegalArgumentException("the words of a column are of one kind")
+    case _ => throw new IllegalArgumentException("the values of a column are of one kind")
   }
 
   private def bytes(normalized: NormalizedValue): Array[Byte] = normalized match {
     case NormalizedBytes(b) => b
-    case _ => throw new IllegalArgumentException("the words of a column are of one kind")
+    case _ => throw new IllegalArgumentException("the values of a column are of one kind")
   }
 
   private def distinct(values: Iterator[Long]): Array[Long] = {
