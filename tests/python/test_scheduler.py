@@ -71,7 +71,7 @@ def test_the_page_shows_the_example_files(task):
     # the line of cron is the same command, with the values that the DAG gives it
     said = re.sub(r"\$(\w+)", lambda found: task.env.get(found.group(1), found.group(0)), task.bash_command)
     assert shlex.split(
-        block("sh").split(maxsplit=5)[5].replace('"$(', "$(").replace(')"', ")")
+        block("sh").splitlines()[-1].split(maxsplit=5)[5].replace('"$(', "$(").replace(')"', ")")
     ) == shlex.split(said)
 
 

@@ -115,11 +115,16 @@ class DeltaSkippingAtRandomSuite extends AnyFunSuite with NarrowedTables {
         val order = pick(random, Seq("ASC", "DESC")) + pick(random, Seq("", " NULLS FIRST", " NULLS LAST"))
         val offset = if (random.nextInt(3) == 0) s" OFFSET ${random.nextInt(5)}" else ""
         val shown = if (column == "s") "hex(s)" else column
-        val first = s"SELECT $column FROM <t> WHERE true$some ORDER BY $column $order " +
-          s"LIMIT ${1 + random.nextInt(14)}$offset"
-        // the plan of the subquery, which the rules have seen, becomes a part of the query around it
-        val inner = if (random.nextInt(3) > 0) s"($first)" else s"(SELECT 1 AS one) o, LATERAL ($first)"
-        s"SELECT $shown FROM $inner"
+        def first(from: String, more: String) = s"SELECT $column$more FROM $from WHERE true$some " +
+          s"ORDER BY $column $order LIMIT ${1 + random.nextInt(14)}$offset"
+        random.nextInt(4) match {
+          // the plan of the subquery, which the rules have seen, becomes a part of the query around it
+          case 0 => s"SELECT $shown FROM (SELECT 1 AS one) o, LATERAL (${first("<t>", "")})"
+          // no filter goes below a column that is not deterministic, not even one on partition columns
+          case 1 =>
+            s"SELECT $shown, f FROM (${first("(SELECT *, spark_partition_id() >= 0 AS f FROM <t>)", ", f")})"
+          case _ => s"SELECT $shown FROM (${first("<t>", "")})"
+        }
       case "list" =>
         val (column, value) = pick(
           random,

@@ -178,10 +178,16 @@ class RulesAtRandomSuite extends AnyFunSuite with SkippedScans {
             "s IS NULL"))
         "id, hex(s)" -> where(Some(test), onPartitions)
     }
-    val text = s"SELECT ${spelled(random, select)} FROM ${table.from}${spelled(random, rest)}"
-    // the plan of the subquery, which the rules have seen, becomes a part of the query around it
-    val isInside = rule.startsWith("ORDER") && text.hashCode % 3 == 0
-    if (isInside) s"SELECT e.* FROM (SELECT 1 AS one) o, LATERAL ($text) e" else text
+    val (columns, filters) = (spelled(random, select), spelled(random, rest))
+    val text = s"SELECT $columns FROM ${table.from}$filters"
+    if (!rule.startsWith("ORDER")) text
+    else text.hashCode % 3 match {
+      // the plan of the subquery, which the rules have seen, becomes a part of the query around it
+      case 0 => s"SELECT e.* FROM (SELECT 1 AS one) o, LATERAL ($text) e"
+      // no filter goes below a column that is not deterministic, not even one on partition columns
+      case 1 => s"SELECT $columns, f FROM (SELECT *, spark_partition_id() >= 0 AS f FROM ${table.from}) $filters"
+      case _ => text
+    }
   }
 
   private def onExpression(random: Random): String = {
