@@ -185,7 +185,8 @@ class RulesAtRandomSuite extends AnyFunSuite with SkippedScans {
       // the plan of the subquery, which the rules have seen, becomes a part of the query around it
       case 0 => s"SELECT e.* FROM (SELECT 1 AS one) o, LATERAL ($text) e"
       // no filter goes below a column that is not deterministic, not even one on partition columns
-      case 1 => s"SELECT $columns, f FROM (SELECT *, spark_partition_id() >= 0 AS f FROM ${table.from}) $filters"
+      case 1 =>
+        s"SELECT $columns, f FROM (SELECT *, spark_partition_id() >= 0 AS f FROM ${table.from}) $filters"
       case _ => text
     }
   }
