@@ -102,12 +102,10 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
   }
 
   private def finishDead(table: TableIdentifier): Unit =
-    try
-      if (!classic.sessionState.catalog.isTempView(table)) {
-        val now = classic.sessionState.catalog.getTableRawMetadata(table)
-        CommitMarks.of(now).exchanging.foreach(underWay(now, _))
-      }
-    catch {
+    try {
+      val now = classic.sessionState.catalog.getTableRawMetadata(table)
+      CommitMarks.of(now).exchanging.foreach(underWay(now, _))
+    } catch {
       case refused: ZOrderException => throw refused
       case NonFatal(_) => // there is no such table: Spark will say so
     }

@@ -216,8 +216,11 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
       case crash: CrashPoint.Crash => throw crash
       case NonFatal(e) =>
         Journal.end(journal.txn)
-        try CatalogRecovery.settle(table, journal.txn, inDoubt = e.isInstanceOf[LostAnswer])
-        catch { case NonFatal(again) => e.addSuppressed(again) }
+        try {
+          // before the catalog is asked again, which may fail like the call
+          if (e.isInstanceOf[LostAnswer]) store.get(journal.txn).foreach(j => store.write(j.inDoubt))
+          CatalogRecovery.settle(table, journal.txn)
+        } catch { case NonFatal(again) => e.addSuppressed(again) }
         FailedCommit.outcome(store, journal, e)
         table.reload()
     } finally Journal.end(journal.txn)

@@ -212,13 +212,8 @@ private[zorder] object CatalogRecovery {
   private def unfinished(j: Journal): Boolean =
     j.kind == JournalKind.Catalog && j.state != JournalState.Done && !j.active
 
-  /**
-   * The commit `txn`, if it is not done.
-   *
-   * @param inDoubt
-   *   the catalog may still do what it was asked: what is not there yet waits like a commit of another JVM
-   */
-  def settle(table: CatalogEntry, txn: String, inDoubt: Boolean = false): Unit =
+  /** The commit `txn`, if it is not done. One that the catalog may still carry out waits for a day. */
+  def settle(table: CatalogEntry, txn: String): Unit =
     table.store.get(txn).filter(_.state != JournalState.Done).foreach {
       case j if j.operation == Operation.MoveHome && j.units.forall(_.inputs.isEmpty) =>
         new HomeCommit(table, Heartbeat.LeaseMs).settle(j)
@@ -228,10 +223,7 @@ private[zorder] object CatalogRecovery {
         if (j.units.exists(u => live(PathText.of(u.target)))) {
           completion.finish(j)
           ()
-        } else if (inDoubt) {
-          table.store.write(j.at(j.state).copy(owner = Journal.Nobody, process = ""))
-          ()
-        } else completion.abandon(j)
+        } else if (j.owner != Journal.Nobody || PathRecovery.isAged(j, 0)) completion.abandon(j)
     }
 }
 

@@ -85,6 +85,9 @@ private[zorder] final case class Journal(
     changedMs = System.currentTimeMillis,
     process = LocalProcesses.own)
 
+  /** This commit when only time, or the catalog, can decide whether it takes place. */
+  def inDoubt: Journal = at(state).copy(owner = Journal.Nobody, process = "")
+
   /** Whether a commit of this JVM is still working on it. */
   def active: Boolean = Journal.isActive(txn)
 }
