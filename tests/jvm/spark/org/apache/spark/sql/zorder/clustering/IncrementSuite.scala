@@ -117,6 +117,40 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test(
+    "rows beyond the last values of the layout are cut by both columns, by a layout fitted on them alone") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      def days(from: Int, until: Int, first: Long, n: Long): DataFrame =
+        spark.range(first, first + n).selectExpr(
+          "id",
+          s"int($from + pmod(hash(id), ${until - from})) AS a",
+          "pmod(hash(id, 1), 1000000) AS b",
+          "sha1(string(id)) AS s")
+      days(0, 100, 0, 90000).coalesce(1).write.parquet(path.toString)
+      val size = dataFiles(path).keys.toSeq.map(f => java.nio.file.Files.size(path.resolve(f))).sum / 64
+      val by = s"$run WITH (targetFileSize = '$size')"
+      done(zorder(path, by))
+      val before = dataFiles(path).keySet
+      append(path, days(100, 150, 90000, 22500))
+      val row = done(keepsRows(path)(zorder(path, by)))
+      assert(reason(row).contains("by a layout fitted on them alone they are 8 files of their own"))
+      val late =
+        (dataFiles(path).keySet -- before).toSeq.map(f => spark.read.parquet(path.resolve(f).toString))
+      assert(late.length === 8)
+      def width(column: String): Double = late.map(_.selectExpr(s"max($column) - min($column)").head())
+        .map(_.getAs[Number](0).doubleValue).sum / late.length
+      assert(width("a") < 0.6 * 50 && width("b") < 0.6 * 1000000)
+      for (c <- 0 to 1)
+        assert(math.abs(share(row, c, "files", "forecast") - share(row, c, "files", "measured")) < 0.02)
+      // the partition keeps its layout
+      assert(path.resolve("_zorder/layouts").toFile.list().count(!_.startsWith(".")) === 1)
+      assert(status(zorder(path, by)) === "NOTHING_TO_DO")
+      append(path, days(140, 160, 112500, 12000))
+      done(keepsRows(path)(zorder(path, by)))
+    }
+  }
+
   test("files across the cells are cut by their pages, too", LongTest) {
     def pagesRead(byPages: Boolean): Double = withTempDir { dir =>
       val path = dir.resolve("t")

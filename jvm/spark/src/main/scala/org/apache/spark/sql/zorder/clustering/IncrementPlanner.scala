@@ -26,7 +26,7 @@ import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
  * and then they are merged into their cells or appended in layout order, as the write budget allows.
  */
 final private[clustering] class IncrementPlanner(context: RunContext, batches: Batches) {
-  import context.{options, pinned, progress, request, statistics, table}
+  import context.{curve, options, pinned, progress, request, statistics, table}
 
   /**
    * @param partitions
@@ -77,13 +77,14 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       val forecaster = new IncrementForecaster(pinned, input, tracked, options)
       val decided = progress.step("forecast") {
         partitions.zip(layouts.firstFile).map { case ((placed, ref), first) =>
-          val growth = forecaster.growth(placed, counted.rows.slice(first, first + ref.layout.files))
+          val here = counted.between(first, first + ref.layout.files)
+          val growth = forecaster.growth(placed, here.rows)
           val mayRefit = request.where.isEmpty && placed.newFilesAfter.isEmpty
-          GrowingPartition(placed, ref, growth, growth.decide(options.writeBudget, mayRefit))
+          GrowingPartition(placed, ref, here, growth, growth.decide(options.writeBudget, mayRefit))
         }
       }(g => s"${g.count(_.plan != GrowthPlan.Refit)} of ${g.length} partitions grow in their layouts")
       val growing = decided.filter(_.plan != GrowthPlan.Refit)
-      if (growing.isEmpty) None else Some(plan(growing, input, forecaster, counted, selected, idle))
+      if (growing.isEmpty) None else Some(plan(growing, input, forecaster, selected, idle))
     }
   }
 
@@ -105,42 +106,43 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
   }
 
   private def plan(
-      growing: Seq[GrowingPartition],
+      decided: Seq[GrowingPartition],
       input: Inspection,
       forecaster: IncrementForecaster,
-      counted: CountedSample,
       selected: Selection,
       idle: Set[String]): Either[BatchResult, (RewritePlan, Batch)] = {
-    val files = FilePlan(growing.toIndexedSeq.map { g =>
-      SizedPartition(
-        PinnedPartition(g.placed.directory, g.placed.newFiles ++ g.rewritten),
-        g.ref.layout.files)
-    })
+    val sizes = new StepSizes(context, batches)
+    val takesSteps =
+      sizes.needsSteps(filesOf(decided), GrowingPartition.outputs(decided).count, selected)
+    // each step writes a part of the new rows, which no layout of its own has seen whole
+    val growing =
+      if (takesSteps) decided else decided.map(g => g.copy(own = forecaster.ownLayout(g, curve)))
+    val files = filesOf(growing)
     val source = input.relation(files)
     val outputs = GrowingPartition.outputs(growing)
-    val forecast = forecaster.forecast(growing, files, counted.sample)
+    val forecast = forecaster.forecast(growing, files)
     val stored = s"stored layout ${growing.map(_.ref.id).distinct.mkString(", ")}"
     val report = context.report(selected, stored, growing.length)
     val metrics = report.metrics.copy(
       targetFileSize = files.files.map(_.length).sum / math.max(1, files.outputFiles),
-      sampledRows = counted.rows.sum)
+      sampledRows = growing.map(_.growth.rows.sum).sum)
     val rewrite = RewritePlan(
       report.copy(metrics = metrics),
       input,
       files,
       () => source,
       context.columnsOf(source.plan),
-      PartitionLayouts(growing.map(_.ref).toIndexedSeq),
+      PartitionLayouts(growing.map(_.cutBy).toIndexedSeq),
       outputs,
       forecast,
       PlannedPages.of(input, forecast.tracked, files, options, whole = outputs.spread),
+      keeping = Some(growing.map(_.ref).toIndexedSeq),
       kept = Some(forecaster.levelsWithout(growing, files.files)))
     val batch = Batch(
       finished = idle ++ growing.filter(_.placed.newFilesAfter.forall(_.isEmpty)).map(_.placed.directory),
       deletesRewritten = growing.filter(_.placed.newFilesAfter.isDefined).map(_.placed.directory).toSet)
-    val sizes = new StepSizes(context, batches)
     val steps =
-      if (!sizes.needsSteps(files, rewrite.outputs.count, selected)) None
+      if (!takesSteps) None
       else Some(growing.head).map(g => StepsUnderway.begin(g.placed, g.moved, g.plan, rewrite))
     val inSteps = steps.fold("")(s => s" In steps of at most ${HumanReadable.bytes(sizes.stepBytes(s))}.")
     val text =
@@ -149,6 +151,12 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     else if (steps.isDefined) Right((rewrite.copy(remarks = text), Batch(idle, Nil, steps)))
     else Right((rewrite.copy(remarks = s" $text"), batch))
   }
+
+  private def filesOf(growing: Seq[GrowingPartition]): FilePlan = FilePlan(growing.toIndexedSeq.map { g =>
+    SizedPartition(
+      PinnedPartition(g.placed.directory, g.placed.newFiles ++ g.rewritten),
+      g.cutBy.layout.files)
+  })
 }
 
 private[clustering] object IncrementPlanner {

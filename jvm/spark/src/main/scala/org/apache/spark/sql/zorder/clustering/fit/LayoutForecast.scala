@@ -39,6 +39,9 @@ object LayoutForecast {
     levels(sample, inPages, inSample, unsampled)
   }
 
+  /** The file of each row. */
+  def files(sample: Sample, layout: Layout): Array[Int] = place(sample, layout, identity).file
+
   /**
    * The bound per column, for each of these numbers of blocks; rows beyond `BoundRows` would not change its
    * third digit.

@@ -10,8 +10,22 @@ import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.expr.normalized.{NormalizedBytesType, NormalizedLongType, NormalizedType}
 import org.apache.spark.util.Utils
 
-/** The number of rows for each number, and a sample of all rows. */
-final case class CountedSample(rows: Array[Long], sample: Sample)
+/**
+ * Rows counted by their numbers.
+ *
+ * @param rows
+ *   how many have each number
+ * @param number
+ *   of each sampled row
+ */
+final case class CountedSample(rows: Array[Long], sample: Sample, number: Array[Int]) {
+
+  /** The rows of these numbers alone, which begin at 0 then. */
+  def between(from: Int, until: Int): CountedSample = {
+    val here = number.indices.filter(i => number(i) >= from && number(i) < until).toArray
+    CountedSample(rows.slice(from, until), sample.take(here), here.map(number(_) - from))
+  }
+}
 
 /** Turns rows of clustering columns into normalized values, in one job. */
 object Sampler {
@@ -59,7 +73,8 @@ object Sampler {
     }
     CountedSample(
       Array.tabulate(numbers)(n => chunks.iterator.map(_._2(n)).sum),
-      joined(types, chunks.map(_._1.columns)))
+      joined(types, chunks.map(_._1.columns)),
+      chunks.flatMap(_._1.routes))
   }
 
   /** A share of the rows, chosen by a hash of their place, so that a repeated task chooses the same rows. */

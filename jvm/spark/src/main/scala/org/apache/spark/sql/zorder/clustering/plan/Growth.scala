@@ -2,15 +2,28 @@ package org.apache.spark.sql.zorder.clustering.plan
 
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.expr.layout.LayoutRef
+import org.apache.spark.sql.zorder.clustering.fit.{CountedSample, LayoutForecast}
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.table.file.DataFile
 
-/** A partition with new files, the layout that it keeps, and what happens to its new rows. */
+/**
+ * A partition with new files, the layout that it keeps, and what happens to its new rows.
+ *
+ * @param counted
+ *   the new rows by file number of the layout
+ * @param own
+ *   the layout that a sorted run is cut by, where `ref` hardly tells its rows apart; it is not kept
+ */
 final private[clustering] case class GrowingPartition(
     placed: PlacedPartition,
     ref: LayoutRef,
+    counted: CountedSample,
     growth: Growth,
-    plan: GrowthPlan) {
+    plan: GrowthPlan,
+    own: Option[LayoutRef] = None) {
+
+  /** The layout whose file numbers the rows get that are written. */
+  def cutBy: LayoutRef = own.getOrElse(ref)
 
   /** The files of earlier runs that are written again: those of the cells, and of those across cells some. */
   def rewritten: Seq[DataFile] = plan match {
@@ -34,9 +47,9 @@ final private[clustering] case class GrowingPartition(
   }
 
   /** Whether heavy values may keep all their files: every cell is written, and nothing else lies there. */
-  private def startsEmpty: Boolean = writesAllCells && placed.inLayout.isEmpty
+  private def startsEmpty: Boolean = own.isDefined || writesAllCells && placed.inLayout.isEmpty
 
-  /** The files to write, and per file number of the layout the place of its file among them. */
+  /** The files to write, and per file number of `cutBy` the place of its file among them. */
   private def outputs: (IndexedSeq[OutputFile], IndexedSeq[Int]) = plan match {
     case GrowthPlan.Merge(cells) =>
       val sorted = cells.toIndexedSeq.sorted
@@ -45,8 +58,24 @@ final private[clustering] case class GrowingPartition(
         sorted.map(n => OutputFile(placed.directory, OutputPlan.InLayout, n, n + 1)),
         (0 until ref.layout.files).map(place.getOrElse(_, 0)))
     case append: GrowthPlan.Append =>
-      (OutputPlan.sortedRun(placed.directory, append).each, append.fileOf.toIndexedSeq)
+      own match {
+        case Some(layout) => ownOutputs(layout)
+        case None => (OutputPlan.sortedRun(placed.directory, append).each, append.fileOf.toIndexedSeq)
+      }
     case GrowthPlan.Refit => throw new IllegalStateException("a refit is no increment")
+  }
+
+  /** Files of a layout of their own span those file numbers of the partition's that their sampled rows have. */
+  private def ownOutputs(own: LayoutRef): (IndexedSeq[OutputFile], IndexedSeq[Int]) = {
+    val clustering = counted.sample.select(own.layout.columns.indices)
+    val spans = LayoutForecast.files(clustering, own.layout).zip(counted.number).groupBy(_._1)
+      .map { case (file, rows) => file -> rows.map(_._2) }
+    val all = counted.rows.indices.filter(counted.rows(_) > 0)
+    val each = (0 until own.layout.files).map { file =>
+      val numbers = spans.getOrElse(file, all.toArray)
+      OutputFile(placed.directory, OutputPlan.InSortedRun, numbers.min, numbers.max + 1)
+    }
+    (each, each.indices)
   }
 
   /** What was done, and the numbers that decided it. */
@@ -72,8 +101,9 @@ final private[clustering] case class GrowingPartition(
       case append: GrowthPlan.Append =>
         val before = if (mergedRunFiles.isEmpty) ""
         else s", with ${HumanReadable.files(mergedRunFiles)} of earlier runs,"
+        val order = if (own.isDefined) "by a layout fitted on them alone" else "in layout order"
         s"$count$where: their rows belong to many cells, and merging them would write $amplification bytes per byte " +
-          s"appended (writeBudget is ${HumanReadable.tenths(budget)}); in layout order they are$before " +
+          s"appended (writeBudget is ${HumanReadable.tenths(budget)}); $order they are$before " +
           s"${HumanReadable.count(append.files.toLong, "file")} of their own."
       case GrowthPlan.Refit => s"The partition$where is clustered anew."
     }

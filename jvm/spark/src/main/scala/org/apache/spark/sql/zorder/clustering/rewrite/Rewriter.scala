@@ -13,6 +13,7 @@ import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.layout.{
+  LayoutRef,
   PartitionLayouts,
   ToPartition,
   ZOrderFile,
@@ -51,6 +52,10 @@ import sparkzorder.curve.page.PageCut
  *   the rows of these files, without those that others removed meanwhile; made when they are asked for
  * @param pages
  *   the pages of the files to write
+ * @param layouts
+ *   those that the rows are cut by, and that the partitions keep, unless they keep others
+ * @param keeping
+ *   the layouts that the partitions keep, where rows are cut by others
  * @param kept
  *   blocks that stay beside those that are written, if a run changes a part of a partition
  * @param rebased
@@ -68,6 +73,7 @@ final private[clustering] case class RewritePlan(
     outputs: OutputPlan,
     forecast: Forecast,
     pages: PageCut,
+    keeping: Option[IndexedSeq[LayoutRef]] = None,
     kept: Option[Levels] = None,
     rebased: Option[Rebased] = None,
     remarks: String = "") {
@@ -332,7 +338,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       plan: RewritePlan,
       written: Seq[WrittenFile],
       report: RunReport): CommitRequest = {
-    val layouts = plan.files.partitions.map(_.partition.directory).zip(plan.layouts.refs)
+    val layouts = plan.keeping.getOrElse(plan.layouts.refs)
     val record = RunRecord(
       number = 0,
       runId = progress.runId,
@@ -342,7 +348,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       statement = request.statement,
       columns = plan.columns.map(_.sql),
       curve = context.curve,
-      layoutIds = layouts.map { case (directory, ref) => directory -> ref.id }.toMap,
+      layoutIds = plan.files.partitions.map(_.partition.directory).zip(layouts.map(_.id)).toMap,
       files = written.map { w =>
         val output = plan.outputs.each(w.number)
         RecordedFile(w.path, w.file.length, output.level, output.fileNumber, output.until)
@@ -351,7 +357,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       report = report.json,
       columnIds = ClusterColumn.ids(table, plan.columns),
       branch = table.state.branch)
-    CommitRequest(record, plan.layouts.refs.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
+    CommitRequest(record, layouts.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
   }
 }
 
