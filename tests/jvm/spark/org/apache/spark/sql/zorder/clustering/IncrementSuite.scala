@@ -4,7 +4,7 @@ import java.nio.file.Path
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.zorder.table.ListingFileSystem
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
@@ -59,9 +59,9 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
       val same = before.toSet.intersect(after.toSet).size
       assert(same >= 62 && after.size === 64, s"$same files stayed")
       val written =
-        row.getAs[org.apache.spark.sql.Row]("metrics").getAs[org.apache.spark.sql.Row]("filesAdded")
+        row.getAs[Row]("metrics").getAs[Row]("filesAdded")
       val touched =
-        row.getAs[org.apache.spark.sql.Row]("metrics").getAs[org.apache.spark.sql.Row]("filesRemoved")
+        row.getAs[Row]("metrics").getAs[Row]("filesRemoved")
       assert(written.getAs[Long]("totalSize") <= 3 * touched.getAs[Long]("totalSize"))
       assert(
         watch.reads.map(_._1.split(": ").last).filter(_.nonEmpty) === Seq("sample", "rewrite"),
@@ -117,30 +117,40 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  /** Rows of these days with values of `b` that lie anywhere. */
+  private def days(from: Int, until: Int, first: Long, n: Long): DataFrame =
+    spark.range(first, first + n).selectExpr(
+      "id",
+      s"int($from + pmod(hash(id), ${until - from})) AS a",
+      "pmod(hash(id, 1), 1000000) AS b",
+      "sha1(string(id)) AS s")
+
+  /** `BY (a, b)` into files of a 64th of this file. */
+  private def in64Files(file: Path): String =
+    s"$run WITH (targetFileSize = '${java.nio.file.Files.size(file) / 64}')"
+
+  /** The mean widths of the ranges that the files have of `a` and `b`. */
+  private def widths(files: Seq[Path]): (Double, Double) = {
+    val each =
+      files.map(f => spark.read.parquet(f.toString).selectExpr("max(a) - min(a)", "max(b) - min(b)").head())
+    def mean(of: Row => Number): Double = each.map(of(_).doubleValue).sum / each.length
+    (mean(_.getAs[Number](0)), mean(_.getAs[Number](1)))
+  }
+
   test(
     "rows beyond the last values of the layout are cut by both columns, by a layout fitted on them alone") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      def days(from: Int, until: Int, first: Long, n: Long): DataFrame =
-        spark.range(first, first + n).selectExpr(
-          "id",
-          s"int($from + pmod(hash(id), ${until - from})) AS a",
-          "pmod(hash(id, 1), 1000000) AS b",
-          "sha1(string(id)) AS s")
-      days(0, 100, 0, 90000).coalesce(1).write.parquet(path.toString)
-      val size = dataFiles(path).keys.toSeq.map(f => java.nio.file.Files.size(path.resolve(f))).sum / 64
-      val by = s"$run WITH (targetFileSize = '$size')"
+      append(path, days(0, 100, 0, 90000))
+      val by = in64Files(path.resolve(dataFiles(path).keys.head))
       done(zorder(path, by))
       val before = dataFiles(path).keySet
       append(path, days(100, 150, 90000, 22500))
       val row = done(keepsRows(path)(zorder(path, by)))
       assert(reason(row).contains("by a layout fitted on them alone they are 8 files of their own"))
-      val late =
-        (dataFiles(path).keySet -- before).toSeq.map(f => spark.read.parquet(path.resolve(f).toString))
-      assert(late.length === 8)
-      def width(column: String): Double = late.map(_.selectExpr(s"max($column) - min($column)").head())
-        .map(_.getAs[Number](0).doubleValue).sum / late.length
-      assert(width("a") < 0.6 * 50 && width("b") < 0.6 * 1000000)
+      val late = (dataFiles(path).keySet -- before).toSeq.map(path.resolve(_))
+      val (a, b) = widths(late)
+      assert(late.length === 8 && a < 0.6 * 50 && b < 0.6 * 1000000, (a, b))
       for (c <- 0 to 1)
         assert(math.abs(share(row, c, "files", "forecast") - share(row, c, "files", "measured")) < 0.02)
       // the partition keeps its layout
@@ -148,6 +158,32 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
       assert(status(zorder(path, by)) === "NOTHING_TO_DO")
       append(path, days(140, 160, 112500, 12000))
       done(keepsRows(path)(zorder(path, by)))
+    }
+  }
+
+  test("late rows of two partitions, of other days in each, are cut by a layout for each", LongTest) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      def both(from: Int, until: Int, first: Long, n: Long): Unit = {
+        def part(p: Int, shift: Int) =
+          days(from + shift, until + shift, first + p * 1000000L, n).selectExpr("*", s"$p AS p")
+        part(
+          1,
+          0).union(part(2, 1000)).coalesce(1).write.mode("append").partitionBy("p").parquet(path.toString)
+      }
+      both(0, 100, 0, 90000)
+      val by = in64Files(path.resolve(dataFiles(path).keys.head))
+      done(zorder(path, by))
+      val before = dataFiles(path).keySet
+      both(100, 150, 90000, 22500)
+      val row = done(keepsRows(path)(zorder(path, by)))
+      assert(reason(row).split("by a layout fitted on them alone").length === 3, reason(row))
+      val late = (dataFiles(path).keySet -- before).toSeq.map(path.resolve(_))
+      val (a, b) = widths(late)
+      assert(late.length === 16 && a < 0.6 * 50 && b < 0.6 * 1000000, (a, b))
+      for (c <- 0 to 1)
+        assert(math.abs(share(row, c, "files", "forecast") - share(row, c, "files", "measured")) < 0.02)
+      assert(status(zorder(path, by)) === "NOTHING_TO_DO")
     }
   }
 
