@@ -6,6 +6,7 @@ import org.apache.spark.sql.zorder.clustering.forecast.{
   EnoughFiles,
   FittedLayouts,
   NoGain,
+  PartitionFits,
   PlannedPages,
   RewriteForecaster,
   Sampling
@@ -67,16 +68,18 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
     val footers = input.footersOf(bySize)
     val tracked = TrackedColumns.of(context, input, footers, source.plan)
     val columns = tracked.clustering
-    val enough = new EnoughFiles(input, tracked, curve, options)
+    val enough = new EnoughFiles(input, tracked, options)
     val sampled = progress.step("sample") {
       Sampling(pinned, source, tracked.all, enough.most(bySize), input.rows(bySize))
     }(_.summary)
     val drawn = log.filter(_.queries.nonEmpty).map(l =>
       DrawnQueries.drawing(user, source.schema, l, tracked.all.map(_.sql)))
     def queries(sample: Sample) = drawn.fold(Seq.empty[Query])(_(sample).queries)
+    val rows = bySize.partitions.map(p => input.rows(p.partition))
+    val fits = new PartitionFits(sampled, rows, columns, curve, options.pageRowLimit, queries)
     val (files, layouts) = progress.step("fit") {
-      val files = enough.of(bySize, sampled, queries)
-      files -> FittedLayouts(sampled, columns, files, input.rows(_), curve, options.pageRowLimit, queries)
+      val files = enough.of(bySize, sampled, fits)
+      files -> FittedLayouts(files, sampled, fits)
     }(_._2.summary)
     val pages = PlannedPages.of(input, tracked, files, options, whole = true)
     val forecast = progress.step("forecast") {

@@ -29,7 +29,7 @@ object Fit {
    * @param queries
    *   boxes over the columns by their place in `columns`; without any, look-ups and ranges on each column
    * @param pagesPerFile
-   *   mean number of pages in a file
+   *   mean number of pages in a file; one at least
    */
   def choose(
       sample: Sample,
@@ -41,13 +41,14 @@ object Fit {
     val scales = sample.scales
     val ranked = sample.ranked(scales)
     val asked = RankQueries.of(queries, scales)
+    val pages = math.max(1.0, pagesPerFile)
     val chosen =
-      AutoChoice.fit(ranked, asked, files, pagesPerFile, CurveRegistry.builders(curve, columns.length))
+      AutoChoice.fit(ranked, asked, files, pages, CurveRegistry.builders(curve, columns.length))
     val named = columns.zip(scales).map { case (c, s) => LayoutColumn(c.sql, c.dataType, s) }
     Choice(
       Layout(named.toIndexedSeq, chosen.tree, chosen.name, chosen.inFile),
       chosen.candidates,
-      new CandidateScorer(ranked, asked, files.toDouble, files * pagesPerFile))
+      new CandidateScorer(ranked, asked, files.toDouble, files * pages))
   }
 
   def ref(layout: Layout): LayoutRef = new LayoutRef(LayoutJson.id(LayoutJson.write(layout)), layout)

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.clustering.forecast
 
+import scala.collection.mutable
+
 import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.functions.expr
@@ -12,7 +14,7 @@ import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.ClusterColumn
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.InputRelation
 import sparkzorder.curve.Block
 import sparkzorder.curve.cost.{Query, ShareRead, SortedValues}
 import sparkzorder.curve.page.PageCut
@@ -78,13 +80,44 @@ object Sampling {
 }
 
 /**
+ * Fits layouts of sampled partitions. The last one of each is at hand if it is asked for again.
+ *
+ * @param rows
+ *   of each partition
+ * @param queries
+ *   makes the log's queries from sampled rows, over the columns of these
+ */
+final private[clustering] class PartitionFits(
+    sampled: SampledPartitions,
+    rows: IndexedSeq[Long],
+    columns: Seq[ClusterColumn],
+    curve: String,
+    pageRows: Int,
+    queries: Sample => Seq[Query]) {
+  private val places = columns.indices
+  private val last = mutable.HashMap.empty[Int, (Int, Choice)]
+
+  /** The layout of a partition, by its place, for so many files. */
+  def apply(partition: Int, files: Int): Choice = last.get(partition) match {
+    case Some((`files`, choice)) => choice
+    case _ =>
+      val fitting = sampled.fitting(partition)
+      val pagesPerFile = rows(partition).toDouble / files / pageRows
+      val asked = queries(fitting).map(_.over(places))
+      val choice =
+        Fit.choose(fitting.select(places), columns.map(_.fit), files, curve, asked, pagesPerFile)
+      last(partition) = (files, choice)
+      choice
+  }
+}
+
+/**
  * How many files partitions become by default where that is fewer than they have (SPEC 2, ADR 0028): no fewer
  * than it takes for look-ups in the clustering columns to read no more of the files than now, but for `minGain`.
  */
 final private[clustering] class EnoughFiles(
     input: Inspection,
     tracked: TrackedColumns,
-    curve: String,
     options: RunOptions) {
   private val clustering = tracked.clustering.indices
 
@@ -105,10 +138,10 @@ final private[clustering] class EnoughFiles(
   })
 
   /** The plan with enough files. */
-  def of(plan: FilePlan, sampled: SampledPartitions, queries: Sample => Seq[Query]): FilePlan = {
+  def of(plan: FilePlan, sampled: SampledPartitions, fits: PartitionFits): FilePlan = {
     val raised = plan.partitions.zipWithIndex.map { case (sized, p) =>
       if (isFewer(sized) && sampled.partitions(p).rows > 0)
-        sized.copy(files = enough(sized, sampled.fitting(p), sampled.heldOut(p), queries))
+        sized.copy(files = enough(sized, sampled.heldOut(p), fits(p, _)))
       else sized
     }
     val more = plan.partitions.zip(raised).filter { case (before, after) => after.files > before.files }
@@ -125,27 +158,14 @@ final private[clustering] class EnoughFiles(
   private def isFewer(sized: SizedPartition): Boolean =
     !FileCount.isAsked(options) && judged.nonEmpty && sized.files < sized.partition.files.length
 
-  private def enough(
-      sized: SizedPartition,
-      fitting: Sample,
-      heldOut: Sample,
-      queries: Sample => Seq[Query]): Int = {
+  private def enough(sized: SizedPartition, heldOut: Sample, fit: Int => Choice): Int = {
     val values = heldOut.columns.map(_.sorted)
     val most = allowed(present(sized), values)
     val columns = heldOut.select(clustering)
     def bound(files: Int) = mean(LayoutForecast.bound(columns, Seq(files.toDouble)).head(_))
     def share(files: Int): Double = {
-      val asked = queries(fitting).map(_.over(clustering))
-      val pages = input.rows(sized.partition).toDouble / files / options.pageRowLimit
-      val layout = Fit.choose(
-        fitting.select(clustering),
-        tracked.clustering.map(_.fit),
-        files,
-        curve,
-        asked,
-        math.max(1.0, pages)).layout
       val rows = input.rows(sized.partition)
-      read(LayoutForecast.blocks(columns, layout, rows, PageCut.Whole).files, values)
+      read(LayoutForecast.blocks(columns, fit(files).layout, rows, PageCut.Whole).files, values)
     }
     val all = sized.partition.files.length
     val counts = Iterator.iterate(sized.files)(_ * 2).takeWhile(_ < all).toSeq :+ all
@@ -211,26 +231,8 @@ final case class FittedLayouts(
 
 object FittedLayouts {
 
-  /**
-   * @param pageRows
-   *   rows of a full page
-   * @param queries
-   *   makes the log's queries from sampled rows, over the columns of these
-   */
-  def apply(
-      sampled: SampledPartitions,
-      columns: Seq[ClusterColumn],
-      plan: FilePlan,
-      rows: PinnedPartition => Long,
-      curve: String,
-      pageRows: Int,
-      queries: Sample => Seq[Query]): FittedLayouts = {
-    val places = columns.indices
-    val choices: IndexedSeq[Choice] = sampled.fitting.zip(plan.partitions).map { case (fitting, sized) =>
-      val pages = rows(sized.partition).toDouble / sized.files / pageRows
-      val asked = queries(fitting).map(_.over(places))
-      Fit.choose(fitting.select(places), columns.map(_.fit), sized.files, curve, asked, math.max(1.0, pages))
-    }
+  def apply(plan: FilePlan, sampled: SampledPartitions, fits: PartitionFits): FittedLayouts = {
+    val choices = plan.partitions.indices.map(p => fits(p, plan.partitions(p).files))
     FittedLayouts(PartitionLayouts(choices.map(c => Fit.ref(c.layout))), sampled, choices.head)
   }
 }

@@ -402,7 +402,7 @@ final private[clustering] class IncrementForecaster(
       val least = LayoutForecast.bound(sample, Seq(append.files.toDouble)).head
       if (mean(least.toIndexedSeq) > notably) None
       else {
-        val pagesPerFile = math.max(1.0, rows.toDouble / append.files / options.pageRowLimit)
+        val pagesPerFile = rows.toDouble / append.files / options.pageRowLimit
         val columns = tracked.clustering.map(_.fit)
         val own = Fit.choose(sample, columns, append.files, curve, Nil, pagesPerFile).layout
         if (read(own, identity) <= notably) Some(Fit.ref(own)) else None
