@@ -26,7 +26,6 @@ final case class LeafColumn(
     column: Seq[String],
     physical: String,
     logical: String,
-    repetition: String,
     fieldId: Option[Int],
     maxDefinition: Int,
     maxRepetition: Int,

@@ -69,7 +69,6 @@ private[stats] object SchemaReader {
           n.column,
           p.getPrimitiveTypeName.name + length,
           logical(p),
-          p.getRepetition.name,
           Option(p.getId).map(_.intValue),
           message.getMaxDefinitionLevel(n.raw: _*),
           message.getMaxRepetitionLevel(n.raw: _*),

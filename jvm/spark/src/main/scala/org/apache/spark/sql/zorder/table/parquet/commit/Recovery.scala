@@ -1,7 +1,5 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
-import scala.util.Try
-
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
@@ -425,10 +423,7 @@ private[zorder] object CommitWait {
 
   val Key: String = SessionKeys.CommitWait.key
 
-  def of(session: ClassicSession): Long = {
-    val seconds =
-      Try(session.sessionState.conf.getConfString(Key, SessionKeys.CommitWait.default).trim.toDouble)
-        .getOrElse(SessionKeys.CommitWait.default.toDouble)
-    math.max(0L, (seconds * 1000).toLong)
-  }
+  /** In milliseconds. */
+  def of(session: ClassicSession): Long =
+    (SessionKeys.CommitWait.orDefault(session.sessionState.conf) * 1000).toLong
 }
