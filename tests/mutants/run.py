@@ -538,7 +538,7 @@ MUTANTS = [
     ),
     Mutant(
         "late rows are cut by the stored layout",
-        f"{RUN}/forecast/Forecast.scala",
+        f"{RUN}/forecast/OwnLayouts.scala",
         "private val Notably = 0.8",
         "private val Notably = 0.0",
         "IncrementSuite",
@@ -547,7 +547,7 @@ MUTANTS = [
     Mutant(
         "a partition keeps the layout of its newest rows",
         f"{RUN}/rewrite/Rewriter.scala",
-        "plan.keeping.getOrElse(plan.layouts.refs)",
+        "plan.recorded.getOrElse(plan.layouts.refs)",
         "plan.layouts.refs",
         "IncrementSuite",
         "beyond the last values",

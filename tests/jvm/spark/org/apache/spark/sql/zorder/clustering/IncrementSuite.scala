@@ -147,7 +147,8 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
       val before = dataFiles(path).keySet
       append(path, days(100, 150, 90000, 22500))
       val row = done(keepsRows(path)(zorder(path, by)))
-      assert(reason(row).contains("by a layout fitted on them alone they are 8 files of their own"))
+      assert(reason(row).contains(
+        "would become twice as large as files of a new layout, or larger; by a layout fitted on them alone they are 8 files"))
       val late = (dataFiles(path).keySet -- before).toSeq.map(path.resolve(_))
       val (a, b) = widths(late)
       assert(late.length === 8 && a < 0.6 * 50 && b < 0.6 * 1000000, (a, b))
@@ -183,6 +184,31 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
       assert(late.length === 16 && a < 0.6 * 50 && b < 0.6 * 1000000, (a, b))
       for (c <- 0 to 1)
         assert(math.abs(share(row, c, "files", "forecast") - share(row, c, "files", "measured")) < 0.02)
+      assert(status(zorder(path, by)) === "NOTHING_TO_DO")
+    }
+  }
+
+  test(
+    "late rows beside a partition that is merged: a layout of their own, unless it spreads one value",
+    LongTest) {
+    for (heavy <- Seq(false, true)) withTempDir { dir =>
+      val path = dir.resolve("t")
+      def add(df: DataFrame, p: Int): Unit =
+        df.selectExpr(
+          "*",
+          s"$p AS p").coalesce(1).write.mode("append").partitionBy("p").parquet(path.toString)
+      for (p <- 1 to 2) add(days(0, 100, p * 1000000L, 90000), p)
+      val by = in64Files(path.resolve(dataFiles(path).keys.head))
+      done(zorder(path, by))
+      val late = days(100, 150, 1090000, 22500)
+      add(
+        if (heavy) late.selectExpr("id", "IF(id % 2 = 0, 120, a) AS a", "IF(id % 2 = 0, 7, b) AS b", "s")
+        else late,
+        1)
+      add(days(0, 100, 2090000, 45000).where("a < 24 AND b < 240000"), 2)
+      val row = done(keepsRows(path)(zorder(path, by)))
+      assert(reason(row).contains("were merged there"), reason(row))
+      assert(reason(row).contains("by a layout fitted on them alone") === !heavy, reason(row))
       assert(status(zorder(path, by)) === "NOTHING_TO_DO")
     }
   }

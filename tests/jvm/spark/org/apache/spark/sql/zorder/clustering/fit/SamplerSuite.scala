@@ -54,6 +54,16 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
     (0 until 3).foreach(r => assert(longs(samples(r), 0).forall(_ % 3 == r)))
   }
 
+  test("rows are counted by number, and split where parts begin; a part without rows has none") {
+    val counted = Sampler.counted(rows("id AS a", "CAST(id % 5 AS INT) AS n"), 7, (_, row) => row % 10 < 5)
+    assert(counted.rows.toSeq == Seq(40000, 40000, 40000, 40000, 40000, 0, 0))
+    val parts = counted.split(Array(0, 2, 5))
+    assert(parts.map(_.rows.toSeq) == Seq(Seq(40000, 40000), Seq(40000, 40000, 40000), Seq(0, 0)))
+    assert(parts.map(_.sample.rows) == Seq(40000, 60000, 0))
+    for ((part, first) <- parts.zip(Seq(0, 2, 5)))
+      assert(longs(part.sample, 0).map(a => (a % 5).toInt - first).sameElements(part.number))
+  }
+
   test("a plan without partitions gives an empty sample, and an empty sample a layout of one file") {
     val df =
       spark.emptyDataFrame.selectExpr("CAST(1 AS BIGINT) AS a", "'x' AS b", "0 AS route").where("a = 2")

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts, ZOrderFile}
 import org.apache.spark.sql.zorder.clustering.fit.{CountedSample, Sampler}
-import org.apache.spark.sql.zorder.clustering.forecast.{IncrementForecaster, PlannedPages}
+import org.apache.spark.sql.zorder.clustering.forecast.{IncrementForecaster, OwnLayouts, PlannedPages}
 import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, TrackedColumns}
 import org.apache.spark.sql.zorder.clustering.plan.{
   FilePlan,
@@ -26,7 +26,7 @@ import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
  * and then they are merged into their cells or appended in layout order, as the write budget allows.
  */
 final private[clustering] class IncrementPlanner(context: RunContext, batches: Batches) {
-  import context.{curve, options, pinned, progress, request, statistics, table}
+  import context.{curve, log, options, pinned, progress, request, statistics, table}
 
   /**
    * @param partitions
@@ -76,15 +76,14 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
         s"${HumanReadable.count(c.rows.sum, "new row")} counted by file number")
       val forecaster = new IncrementForecaster(pinned, input, tracked, options)
       val decided = progress.step("forecast") {
-        partitions.zip(layouts.firstFile).map { case ((placed, ref), first) =>
-          val here = counted.between(first, first + ref.layout.files)
+        partitions.zip(counted.split(layouts.firstFile)).map { case ((placed, ref), here) =>
           val growth = forecaster.growth(placed, here.rows)
           val mayRefit = request.where.isEmpty && placed.newFilesAfter.isEmpty
           GrowingPartition(placed, ref, here, growth, growth.decide(options.writeBudget, mayRefit))
         }
       }(g => s"${g.count(_.plan != GrowthPlan.Refit)} of ${g.length} partitions grow in their layouts")
       val growing = decided.filter(_.plan != GrowthPlan.Refit)
-      if (growing.isEmpty) None else Some(plan(growing, input, forecaster, selected, idle))
+      if (growing.isEmpty) None else Some(plan(growing, input, forecaster, counted, selected, idle))
     }
   }
 
@@ -109,23 +108,29 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       decided: Seq[GrowingPartition],
       input: Inspection,
       forecaster: IncrementForecaster,
+      counted: CountedSample,
       selected: Selection,
       idle: Set[String]): Either[BatchResult, (RewritePlan, Batch)] = {
     val sizes = new StepSizes(context, batches)
     val takesSteps =
       sizes.needsSteps(filesOf(decided), GrowingPartition.outputs(decided).count, selected)
-    // each step writes a part of the new rows, which no layout of its own has seen whole
+    // each step writes a part of the new rows; a layout by a log is there for what its queries ask
     val growing =
-      if (takesSteps) decided else decided.map(g => g.copy(own = forecaster.ownLayout(g, curve)))
+      if (takesSteps || log.isDefined) decided
+      else
+        progress.step("fit")(new OwnLayouts(forecaster.tracked, curve, options).of(decided)) { g =>
+          s"${g.count(_.own.isDefined)} of ${g.length} partitions cut new rows by a layout of their own"
+        }
     val files = filesOf(growing)
     val source = input.relation(files)
     val outputs = GrowingPartition.outputs(growing)
-    val forecast = forecaster.forecast(growing, files)
+    val pages = PlannedPages.of(input, forecaster.tracked, files, options, whole = outputs.spread)
+    val forecast = forecaster.forecast(growing, pages)
     val stored = s"stored layout ${growing.map(_.ref.id).distinct.mkString(", ")}"
     val report = context.report(selected, stored, growing.length)
     val metrics = report.metrics.copy(
       targetFileSize = files.files.map(_.length).sum / math.max(1, files.outputFiles),
-      sampledRows = growing.map(_.growth.rows.sum).sum)
+      sampledRows = counted.rows.sum)
     val rewrite = RewritePlan(
       report.copy(metrics = metrics),
       input,
@@ -135,8 +140,8 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       PartitionLayouts(growing.map(_.cutBy).toIndexedSeq),
       outputs,
       forecast,
-      PlannedPages.of(input, forecast.tracked, files, options, whole = outputs.spread),
-      keeping = Some(growing.map(_.ref).toIndexedSeq),
+      pages,
+      recorded = Some(growing.map(_.ref).toIndexedSeq),
       kept = Some(forecaster.levelsWithout(growing, files.files)))
     val batch = Batch(
       finished = idle ++ growing.filter(_.placed.newFilesAfter.forall(_.isEmpty)).map(_.placed.directory),

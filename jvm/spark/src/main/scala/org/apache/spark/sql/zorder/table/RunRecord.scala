@@ -12,10 +12,10 @@ import org.apache.spark.sql.zorder.table.file.DataFile
  * @param path
  *   relative to the table root
  * @param level
- *   0 = holds rows of one file number of the layout; 1 = appended in layout order, across file numbers; 2 =
+ *   0 = holds rows of one file number of the layout; 1 = of a sorted run, across file numbers; 2 =
  *   gathered by region, to be put in place by a later step
  * @param fileNumber
- *   of the layout, counted within the partition; the first that the file may hold rows of
+ *   of the layout, counted within the partition; the first that the file may hold rows of, as far as known
  * @param until
  *   one past the last of them
  */

@@ -20,10 +20,17 @@ import org.apache.spark.util.Utils
  */
 final case class CountedSample(rows: Array[Long], sample: Sample, number: Array[Int]) {
 
-  /** The rows of these numbers alone, which begin at 0 then. */
-  def between(from: Int, until: Int): CountedSample = {
-    val here = number.indices.filter(i => number(i) >= from && number(i) < until).toArray
-    CountedSample(rows.slice(from, until), sample.take(here), here.map(number(_) - from))
+  /** By the first number of each part, 0 and rising; the numbers of a part begin at 0 then. */
+  def split(first: Array[Int]): IndexedSeq[CountedSample] = {
+    def part(n: Int): Int = {
+      val at = java.util.Arrays.binarySearch(first, n)
+      if (at >= 0) at else -at - 2
+    }
+    val byPart = number.indices.toArray.groupBy(i => part(number(i)))
+    first.toIndexedSeq.zip(first.tail :+ rows.length).zipWithIndex.map { case ((from, until), p) =>
+      val here = byPart.getOrElse(p, Array.emptyIntArray)
+      CountedSample(rows.slice(from, until), sample.take(here), here.map(number(_) - from))
+    }
   }
 }
 

@@ -38,7 +38,7 @@ import org.apache.spark.sql.zorder.clustering.draw.{DrawnQueries, QueryGroup}
 import sparkzorder.curve.{Block, NormalizedBytes}
 import sparkzorder.curve.build.{Candidate, CurveRegistry, Lexical}
 import sparkzorder.curve.cost.{ShareRead, SortedValues}
-import sparkzorder.curve.layout.{BytesScale, CutTree, Layout}
+import sparkzorder.curve.layout.{BytesScale, CutTree}
 import sparkzorder.curve.page.PageCut
 
 /** What is read: per column that a run samples, and per group of queries of its log. */
@@ -283,10 +283,9 @@ private[clustering] object RewriteForecaster {
 final private[clustering] class IncrementForecaster(
     session: ClassicSession,
     input: Inspection,
-    tracked: TrackedColumns,
+    val tracked: TrackedColumns,
     options: RunOptions) {
   private val present = new PresentLevels(session, input, tracked)
-  private val pages = PageCut(options.pageRowLimit.toDouble, Double.MaxValue)
 
   /** Values inside the ranges of the files: as many of each file, since files have about the same rows. */
   private def values(files: Seq[Block]): IndexedSeq[SortedValues] =
@@ -348,12 +347,13 @@ final private[clustering] class IncrementForecaster(
         sample,
         ref.layout,
         rows,
-        pages,
+        PageCut(options.pageRowLimit.toDouble, Double.MaxValue),
         byPages = input.ordersPages)
     forecast(estimator, present.of(placed.all), ahead, sample, 1)
   }
 
-  def forecast(growing: Seq[GrowingPartition], changed: FilePlan): Forecast = {
+  /** @param pages of the files to write */
+  def forecast(growing: Seq[GrowingPartition], pages: PageCut): Forecast = {
     val all = growing.flatMap(_.placed.all)
     val estimator = new ReadEstimator(values(present.files(all)), IndexedSeq.empty)
     val again = growing.filter(_.plan.isInstanceOf[GrowthPlan.Append]).flatMap(_.rewritten).map(_.path).toSet
@@ -361,7 +361,7 @@ final private[clustering] class IncrementForecaster(
       .filterNot(f => again(f.path))
     val appending = growing.filter(_.plan.isInstanceOf[GrowthPlan.Append])
     // merged rows lie in the boxes that are there; appended ones are blocks of their own
-    val ahead = appending.foldLeft(present.of(inLayout))((so, g) => so ++ blocks(g))
+    val ahead = appending.foldLeft(present.of(inLayout))((so, g) => so ++ blocks(g, pages))
     val sample = Sample.concat(growing.map(_.counted.sample).toIndexedSeq)
     forecast(estimator, present.of(all), ahead, sample, growing.length)
   }
@@ -385,32 +385,7 @@ final private[clustering] class IncrementForecaster(
       Nil)
   }
 
-  /**
-   * A layout for the rows of a sorted run alone, if look-ups by one column then read notably less of them. Rows that came
-   * later than the stored layout lie beyond its last values, and all look alike to it (ADR 74).
-   */
-  def ownLayout(g: GrowingPartition, curve: String): Option[LayoutRef] = g.plan match {
-    case append: GrowthPlan.Append if append.merged == 0 && append.files > 1 && g.counted.sample.rows > 0 =>
-      val (rows, sample) = (g.growth.rows.sum, g.counted.sample.select(tracked.clustering.indices))
-      val values = sample.columns.map(_.sorted)
-      def mean(shares: Seq[Double]): Double = shares.sum / shares.length
-      def read(layout: Layout, fileOf: Int => Int): Double =
-        mean(ShareRead.ofColumns(
-          LayoutForecast.blocks(sample, layout, rows, PageCut.Whole, fileOf).files,
-          values))
-      val notably = IncrementForecaster.Notably * read(g.ref.layout, append.fileOf(_))
-      val least = LayoutForecast.bound(sample, Seq(append.files.toDouble)).head
-      if (mean(least.toIndexedSeq) > notably) None
-      else {
-        val pagesPerFile = rows.toDouble / append.files / options.pageRowLimit
-        val columns = tracked.clustering.map(_.fit)
-        val own = Fit.choose(sample, columns, append.files, curve, Nil, pagesPerFile).layout
-        if (read(own, identity) <= notably) Some(Fit.ref(own)) else None
-      }
-    case _ => None
-  }
-
-  private def blocks(g: GrowingPartition): Levels = {
+  private def blocks(g: GrowingPartition, pages: PageCut): Levels = {
     val sample = g.counted.sample
     val fileOf: Int => Int = g.plan match {
       case append: GrowthPlan.Append if g.own.isEmpty => append.fileOf(_)
@@ -443,9 +418,6 @@ private object IncrementForecaster {
 
   /** Files whose values are looked up among all: enough for a mean, and a table may have 100,000. */
   private val MostAsked = 100
-
-  /** A layout of the new rows' own reads at most this part of what the stored one reads of them. */
-  private val Notably = 0.8
 }
 
 /** Explains in one sentence why a rewrite gains too little; it begins with the cause if that is known. */

@@ -46,8 +46,8 @@ final private[clustering] case class GrowingPartition(
     case _ => false
   }
 
-  /** Whether heavy values may keep all their files: every cell is written, and nothing else lies there. */
-  private def startsEmpty: Boolean = own.isDefined || writesAllCells && placed.inLayout.isEmpty
+  /** Whether heavy values may keep all their files: every file that rows may come to is written anew. */
+  def spreadsHeavy: Boolean = own.isDefined || writesAllCells && placed.inLayout.isEmpty
 
   /** The files to write, and per file number of `cutBy` the place of its file among them. */
   private def outputs: (IndexedSeq[OutputFile], IndexedSeq[Int]) = plan match {
@@ -70,9 +70,9 @@ final private[clustering] case class GrowingPartition(
     val clustering = counted.sample.select(own.layout.columns.indices)
     val spans = LayoutForecast.files(clustering, own.layout).zip(counted.number).groupBy(_._1)
       .map { case (file, rows) => file -> rows.map(_._2) }
-    val all = counted.rows.indices.filter(counted.rows(_) > 0)
+    val all = counted.rows.indices.filter(counted.rows(_) > 0).toArray
     val each = (0 until own.layout.files).map { file =>
-      val numbers = spans.getOrElse(file, all.toArray)
+      val numbers = spans.getOrElse(file, all)
       OutputFile(placed.directory, OutputPlan.InSortedRun, numbers.min, numbers.max + 1)
     }
     (each, each.indices)
@@ -102,9 +102,13 @@ final private[clustering] case class GrowingPartition(
         val before = if (mergedRunFiles.isEmpty) ""
         else s", with ${HumanReadable.files(mergedRunFiles)} of earlier runs,"
         val order = if (own.isDefined) "by a layout fitted on them alone" else "in layout order"
-        s"$count$where: their rows belong to many cells, and merging them would write $amplification bytes per byte " +
-          s"appended (writeBudget is ${HumanReadable.tenths(budget)}); $order they are$before " +
-          s"${HumanReadable.count(append.files.toLong, "file")} of their own."
+        val unmerged =
+          if (growth.amplification > budget)
+            s"their rows belong to many cells, and merging them would write $amplification bytes per byte appended " +
+              s"(writeBudget is ${HumanReadable.tenths(budget)})"
+          else "the cells of their rows would become twice as large as files of a new layout, or larger"
+        s"$count$where: $unmerged; $order they are$before " +
+          s"${HumanReadable.count(own.fold(append.files)(_.layout.files).toLong, "file")} of their own."
       case GrowthPlan.Refit => s"The partition$where is clustered anew."
     }
   }
@@ -119,7 +123,7 @@ private[clustering] object GrowingPartition {
     OutputPlan.some(
       each.flatMap(_._1).toIndexedSeq,
       each.zip(before).flatMap { case ((_, outputOf), n) => outputOf.map(_ + n) }.toIndexedSeq,
-      spread = growing.forall(_.startsEmpty))
+      spread = growing.forall(_.spreadsHeavy))
   }
 }
 
@@ -143,7 +147,7 @@ private[clustering] object GrowthPlan {
   }
 
   /**
-   * They become files of their own, in layout order, across cells.
+   * They become files of their own, across cells: in layout order, or cut by a layout of their own.
    *
    * @param fileOf
    *   the file of each file number of the layout, from 0

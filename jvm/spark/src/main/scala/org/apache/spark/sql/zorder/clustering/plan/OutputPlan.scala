@@ -10,7 +10,7 @@ import sparkzorder.curve.layout.{CutTree, Layout}
  * @param level
  *   `OutputPlan.InLayout`, `InSortedRun` or `InRegion` (SPEC 4)
  * @param fileNumber
- *   the first file number that it may hold rows of
+ *   the first file number that it may hold rows of, as far as known
  * @param until
  *   one past the last of them
  */
@@ -41,7 +41,7 @@ private[clustering] object OutputPlan {
   /** Level of a file that holds the rows of one file number. */
   val InLayout = 0
 
-  /** Level of a file in layout order across file numbers, left alone until a merge is worth it. */
+  /** Level of a file of a sorted run, across file numbers, left alone until a merge is worth it. */
   val InSortedRun = 1
 
   /** Level of a file that holds rows of a region, which the steps to come will put in place. */
@@ -61,7 +61,7 @@ private[clustering] object OutputPlan {
     new OutputPlan(outputs.toIndexedSeq, new PreImages(outputs.length), spread = true)
   }
 
-  /** New rows by files of their own, in layout order across file numbers. */
+  /** New rows as files of their own, in layout order across file numbers. */
   def sortedRun(directory: String, append: GrowthPlan.Append): OutputPlan = {
     import append.fileOf
     val outputs = (0 to fileOf.last).map(f =>

@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.table.file.DataFile
 /**
  * The files of one partition by the level that the record of earlier runs gives them, as in an LSM tree.
  * Files come as `newFiles`, which no run has sorted. A run merges their rows into the files of the layout
- * (`inLayout`, level 0), or writes them in layout order as a sorted run of its own (`sortedRuns`, level 1),
+ * (`inLayout`, level 0), or writes them, sorted, as a run of their own (`sortedRuns`, level 1),
  * which later runs merge. A partition that is too large for one commit passes through files of one region
  * each (`byRegion`, level 2). Files `withDeletes` are files of level 0 or 1 that have to be written again.
  *
@@ -19,7 +19,7 @@ import org.apache.spark.sql.zorder.table.file.DataFile
  * @param inLayout
  *   files that hold the rows of one file number of that layout, by that number
  * @param sortedRuns
- *   files that runs wrote in layout order across file numbers, by run, the oldest first
+ *   files that runs wrote across file numbers, by run, the oldest first
  * @param newFiles
  *   files that no run has recorded: appended since, or rewritten by others
  * @param withDeletes
@@ -142,7 +142,7 @@ final private[clustering] class Placement(
 }
 
 /**
- * A sorted run, as of an LSM tree: files that one clustering run wrote in layout order across file numbers,
+ * A sorted run, as of an LSM tree: files that one clustering run wrote across file numbers, in layout order or cut by a layout of their own,
  * with rows of one or several appends.
  *
  * @param spans

@@ -53,9 +53,9 @@ import sparkzorder.curve.page.PageCut
  * @param pages
  *   the pages of the files to write
  * @param layouts
- *   those that the rows are cut by, and that the partitions keep, unless they keep others
- * @param keeping
- *   the layouts that the partitions keep, where rows are cut by others
+ *   those that the rows are cut by
+ * @param recorded
+ *   those that the record gives the partitions, if others
  * @param kept
  *   blocks that stay beside those that are written, if a run changes a part of a partition
  * @param rebased
@@ -73,7 +73,7 @@ final private[clustering] case class RewritePlan(
     outputs: OutputPlan,
     forecast: Forecast,
     pages: PageCut,
-    keeping: Option[IndexedSeq[LayoutRef]] = None,
+    recorded: Option[IndexedSeq[LayoutRef]] = None,
     kept: Option[Levels] = None,
     rebased: Option[Rebased] = None,
     remarks: String = "") {
@@ -338,7 +338,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       plan: RewritePlan,
       written: Seq[WrittenFile],
       report: RunReport): CommitRequest = {
-    val layouts = plan.keeping.getOrElse(plan.layouts.refs)
+    val layouts = plan.recorded.getOrElse(plan.layouts.refs)
     val record = RunRecord(
       number = 0,
       runId = progress.runId,

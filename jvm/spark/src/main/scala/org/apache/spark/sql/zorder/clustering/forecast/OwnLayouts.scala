@@ -1,0 +1,84 @@
+package org.apache.spark.sql.zorder.clustering.forecast
+
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.expr.layout.LayoutRef
+import org.apache.spark.sql.zorder.clustering.fit.{Fit, LayoutForecast, Sample}
+import org.apache.spark.sql.zorder.clustering.inspect.TrackedColumns
+import org.apache.spark.sql.zorder.clustering.plan.{GrowingPartition, GrowthPlan}
+import sparkzorder.curve.Zone
+import sparkzorder.curve.cost.ShareRead
+import sparkzorder.curve.layout.{CutTree, Layout}
+import sparkzorder.curve.page.PageCut
+
+/**
+ * Layouts for the rows of sorted runs alone (ADR 74). Rows that came later than the stored layout lie beyond its last
+ * values, and all look alike to it.
+ */
+final private[clustering] class OwnLayouts(tracked: TrackedColumns, curve: String, options: RunOptions) {
+  private val clustering = tracked.clustering.indices
+
+  /** What look-ups can skip files by. */
+  private val judged = clustering.filter(tracked.bounded(_))
+
+  /** Gives those partitions a layout of their own whose look-ups by one column then read notably less of the new rows. */
+  def of(growing: Seq[GrowingPartition]): Seq[GrowingPartition] = {
+    val cut = growing.map(g => g.copy(own = layout(g)))
+    // one switch for all partitions says whether heavy values are spread over files
+    if (cut.forall(_.spreadsHeavy)) cut else cut.map(g => g.copy(own = g.own.filterNot(hasHeavy)))
+  }
+
+  private def hasHeavy(ref: LayoutRef): Boolean =
+    CutTree.cells(ref.layout.tree, ref.layout.columns.length).exists(_.files > 1)
+
+  private def layout(g: GrowingPartition): Option[LayoutRef] = g.plan match {
+    case append: GrowthPlan.Append if append.merged == 0 && append.files > 1 =>
+      Some(g.counted.sample.select(clustering))
+        .filter(s => s.rows >= OwnLayouts.RowsToJudge * append.files && looksAlike(s, g.ref.layout))
+        .flatMap(better(g, append, _))
+    case _ => None
+  }
+
+  /** Whether most rows have the same rank of a column, and yet not the same value. */
+  private def looksAlike(sample: Sample, layout: Layout): Boolean = judged.exists { c =>
+    val column = sample.columns(c)
+    val ranks = column.ranks(layout.columns(c).scale)
+    val byRank = ranks.indices.filterNot(column.isNull(_)).toArray.groupBy(ranks(_)).values
+    byRank.find(_.length > sample.rows / 2).exists(most =>
+      column.zone(most, 0, most.length) match {
+        case Zone.Between(min, max) => min < max
+        case _ => false
+      })
+  }
+
+  private def better(g: GrowingPartition, append: GrowthPlan.Append, sample: Sample): Option[LayoutRef] = {
+    val (rows, values) = (g.counted.rows.sum, sample.columns.map(_.sorted))
+    def read(layout: Layout, fileOf: Int => Int): Double = {
+      val files = LayoutForecast.blocks(sample, layout, rows, PageCut.Whole, fileOf).files
+      mean(c => ShareRead.of(files.map(f => (f.rows, f.zones(c))), values(c)))
+    }
+    val notably = OwnLayouts.Notably * read(g.ref.layout, append.fileOf(_))
+    // the bound is cheap and a fit is not
+    if (mean(LayoutForecast.bound(sample, Seq(append.files.toDouble)).head(_)) > notably) None
+    else {
+      val few = sample.thinned(OwnLayouts.RowsToFit * append.files)
+      val pagesPerFile = rows.toDouble / append.files / options.pageRowLimit
+      val columns = tracked.clustering.map(_.fit)
+      val own = Fit.choose(few, columns, append.files, curve, Nil, pagesPerFile).layout
+      if (own.files <= append.files && read(own, identity) <= notably) Some(Fit.ref(own)) else None
+    }
+  }
+
+  private def mean(share: Int => Double): Double = judged.map(share).sum / judged.length
+}
+
+private object OwnLayouts {
+
+  /** A layout of the new rows' own reads at most this part of what the stored one reads of them. */
+  private val Notably = 0.8
+
+  /** Sampled rows a file that it takes to say so. */
+  private val RowsToJudge = 400
+
+  /** Sampled rows a file that a layout is fitted on. */
+  private val RowsToFit = 2000
+}
