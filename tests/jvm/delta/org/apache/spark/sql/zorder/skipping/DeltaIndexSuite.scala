@@ -212,6 +212,26 @@ class DeltaIndexSuite extends AnyFunSuite with NarrowedTables {
     }
   }
 
+  test("fields of a struct are known by what they are in files: swapped") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val struct = "named_struct('x', concat('x', string(id)), 'z', concat('z', string(id))) AS s"
+      spark.range(0, 100, 1, 2).selectExpr("id", struct).repartition(10, expr("id"))
+        .write.format("delta").option("delta.columnMapping.mode", "name").save(path.toString)
+      indexed(path, "COLUMNS (lower(s.x)) WITH (bloom = 's.x', bloomBudget = '500%')")
+      quick {
+        finds(path, "SELECT * FROM <t> WHERE s.x = 'x7'")
+        on(path, "ALTER TABLE <t> RENAME COLUMN s.x TO y")
+        on(path, "ALTER TABLE <t> RENAME COLUMN s.z TO x")
+        def bothFound(): Unit = for (filter <- Seq("s.x = 'z7'", "lower(s.x) = 'z7'"))
+          assert(on(path, s"SELECT * FROM <t> WHERE $filter").count() === 1, filter)
+        bothFound()
+        statement(path, "REFRESH INDEX")
+        bothFound()
+      }
+    }
+  }
+
   test(
     "an index of an earlier table in the directory tells nothing of files with the same names",
     SameOnAllLines) {

@@ -146,6 +146,35 @@ class IcebergIndexSuite extends AnyFunSuite with NarrowedIcebergTables {
     }
   }
 
+  test("fields of a struct are known by their field ids: swapped, and another one in a snapshot of before") {
+    val t = "ice.db.fields"
+    sql(s"CREATE TABLE $t (id BIGINT, s STRUCT<x: STRING, z: STRING>) USING iceberg")
+    def add(first: Long): Unit = {
+      val struct = "named_struct('x', concat('x', string(id)), 'z', concat('z', string(id))) AS s"
+      spark.range(first, first + 100, 1, 10).selectExpr("id", struct)
+        .writeTo(t).option("distribution-mode", "none").append()
+    }
+    add(0)
+    val clause = "COLUMNS (lower(s.x)) WITH (bloom = 's.x', bloomBudget = '500%')"
+    indexed(t, clause)
+    val before = load(t).currentSnapshot.snapshotId
+    quick {
+      finds(t, "SELECT * FROM <t> WHERE s.x = 'x7'")
+      finds(t, "SELECT * FROM <t> WHERE lower(s.x) = 'x7'")
+      on(t, "ALTER TABLE <t> RENAME COLUMN s.x TO y")
+      on(t, "ALTER TABLE <t> RENAME COLUMN s.z TO x")
+      def bothFound(): Unit = for (filter <- Seq("s.x = 'z7'", "lower(s.x) = 'z7'"))
+        assert(on(t, s"SELECT * FROM <t> WHERE $filter").count() === 1, filter)
+      bothFound()
+      statement(t, "REFRESH INDEX")
+      bothFound()
+      on(t, "ALTER TABLE <t> DROP COLUMN s.x")
+      on(t, "ALTER TABLE <t> ADD COLUMN s.x STRING")
+      indexed(t, clause)
+      assert(on(t, s"SELECT * FROM <t> VERSION AS OF $before WHERE lower(s.x) = 'x7'").count() === 1)
+    }
+  }
+
   test("ranges, and columns that are partitions by themselves, are the format's own") {
     val t = scattered("own", 2, "PARTITIONED BY (r)")
     for (clause <- Seq("", "COLUMNS (k)", "COLUMNS (id, k) WITH (bloom = 'id')")) {

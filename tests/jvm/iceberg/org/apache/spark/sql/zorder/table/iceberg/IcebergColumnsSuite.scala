@@ -117,6 +117,13 @@ class IcebergColumnsSuite extends AnyFunSuite with IcebergFixture with Steps {
       val gone = intercept[Exception](sql(s"ZORDER TABLE $t").collect()).getMessage
       assert(gone.contains("has no column a any more"), gone)
     }
+    step("an audit by another column, and an advice, do not ask for the one that is gone") {
+      val row = sql(s"SELECT * FROM clustering_information('$t', 'b')").head()
+      assert(row.getAs[String]("cluster_by_keys") == "(b)" && row.isNullAt(row.fieldIndex("curve")))
+      withConf("spark.zorder.fileCount" -> "4") {
+        assert(sql(s"SELECT * FROM clustering_advice('$t')").collect().nonEmpty)
+      }
+    }
   }
 
   test("files of another writer, read by a mapping of names", SameOnAllLines) {

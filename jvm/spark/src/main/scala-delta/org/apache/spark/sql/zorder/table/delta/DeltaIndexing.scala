@@ -54,7 +54,9 @@ private[zorder] object DeltaIndexing {
       ColumnPath.sql(Seq(name)) + inside(field.dataType)
     }
     def inside(dataType: DataType): String = dataType match {
-      case s: StructType => s.fields.map(named).mkString("(", ",", ")")
+      case s: StructType =>
+        // an index asks for fields by their names, which may be given to each other
+        s.fields.map(f => s"${ColumnPath.sql(Seq(f.name))}=${named(f)}").mkString("(", ",", ")")
       case ArrayType(element, _) => s"[${inside(element)}]"
       case MapType(key, value, _) => s"{${inside(key)},${inside(value)}}"
       case _ => ""

@@ -8,6 +8,8 @@ import org.apache.iceberg.hadoop.HadoopFileIO
 import org.apache.iceberg.types.{Type, Types}
 import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.stats.StatColumn
 import org.apache.spark.sql.zorder.table.FormatIndexing
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
@@ -24,24 +26,29 @@ final private[iceberg] class IcebergIndexing(
     tasks: => Map[String, FileScanTask])
     extends FormatIndexing {
 
+  /** A catalog gives all sessions the same table, whose schema others may change while an index is made. */
+  private val now = table.schema
+
   /**
    * Without the columns that were a partition by themselves in some spec: Iceberg takes their values from the manifests.
    * A file without a column may have a default of it.
    */
   override lazy val schema: StructType = {
     val constant = IcebergIndexing.constants(table)
-    StructType(IcebergColumns.of(table.schema).filterNot(f => constant(f.name)).map { f =>
+    StructType(IcebergColumns.of(now).filterNot(f => constant(f.name)).map { f =>
       val marked = new MetadataBuilder().withMetadata(f.metadata).putBoolean(StatColumn.AbsentIsUnknown, true)
       f.copy(metadata = marked.build())
     })
   }
 
-  override lazy val identities: Map[String, String] = IcebergIndexing.identities(table, table.schema)
+  override lazy val identities: Map[String, String] = IcebergIndexing.identities(table, now)
 
   /** Without the deletes of the snapshot. */
   override def rows(
       session: ClassicSession,
       partitions: IndexedSeq[PinnedPartition]): InputRelation = {
+    if (!table.schema.sameSchema(now))
+      throw new ZOrderConflictException("ZORDER_CONFLICT.OTHER_COMMIT", "table" -> table.name)
     val whole = partitions.flatMap(_.files).map { f =>
       f.path -> UncommittedFile.task(table, tasks(f.path).file)
     }
@@ -73,8 +80,11 @@ private[zorder] object IcebergIndexing {
 
   private def numbered(field: Types.NestedField): String = s"${field.fieldId}${inside(field.`type`)}"
 
+  /** An index asks for fields by their names, which may be given to each other. */
   private def inside(own: Type): String =
-    if (own.isNestedType) own.asNestedType.fields.asScala.map(numbered).mkString("(", ",", ")") else ""
+    if (!own.isNestedType) ""
+    else own.asNestedType.fields.asScala
+      .map(f => s"${ColumnPath.sql(Seq(f.name))}=${numbered(f)}").mkString("(", ",", ")")
 
   /** Top-level columns by which files of some spec are partitioned. */
   private def constants(table: Table): Set[String] = {

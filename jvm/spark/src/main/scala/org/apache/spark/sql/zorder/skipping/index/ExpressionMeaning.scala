@@ -21,7 +21,8 @@ import org.apache.spark.unsafe.types.UTF8String
  */
 private[skipping] object ExpressionMeaning {
   private val Defaults = new SQLConf
-  private val Settings = Seq("spark.sql.legacy.", "spark.sql.icu.", "spark.sql.ansi.")
+  private val Settings =
+    Seq("spark.sql.legacy.", "spark.sql.icu.", "spark.sql.ansi.", "spark.sql.readSideCharPadding")
 
   /** The SQL text of an optimized expression; None if it cannot be written. */
   def of(e: Expression, conf: SQLConf): Option[String] =
@@ -33,7 +34,7 @@ private[skipping] object ExpressionMeaning {
   /** Whether a meaning was written down by this version of ours: those before it left out what matters. */
   def isCurrent(meaning: String): Boolean = meaning.startsWith(Format + " ")
 
-  private val Format = "3"
+  private val Format = "4"
 
   private val line: String = SPARK_VERSION_SHORT.split('.').take(2).mkString(".")
 
@@ -54,15 +55,18 @@ private[skipping] object ExpressionMeaning {
   private def tree(e: Expression, caseSensitive: Boolean): String = ColumnPath.of(e) match {
     case Some(path) =>
       val name = ColumnPath.sql(path)
-      s"${if (caseSensitive) name else name.toLowerCase(Locale.ROOT)}:${e.dataType.json}"
+      s"${if (caseSensitive) name else name.toLowerCase(Locale.ROOT)}:${named(e.dataType)}"
     case None =>
       val own = e match {
-        case l: Literal => Seq(l.dataType.json, value(l.value))
+        case l: Literal => Seq(named(l.dataType), value(l.value))
         case _ => e.productIterator.filterNot(isExpression).map(text).toSeq
       }
       val parts = own ++ e.children.map(tree(_, caseSensitive))
-      parts.mkString(s"${e.getClass.getName}(", ", ", s"):${e.dataType.json}")
+      parts.mkString(s"${e.getClass.getName}(", ", ", s"):${named(e.dataType)}")
   }
+
+  /** JSON has all of a type but the collation of a text, which SQL has. */
+  private def named(t: DataType): String = s"${t.json} ${t.sql}"
 
   private def isExpression(argument: Any): Boolean = argument match {
     case _: Expression | Some(_: Expression) => true
@@ -73,7 +77,7 @@ private[skipping] object ExpressionMeaning {
   }
 
   private def text(argument: Any): String = argument match {
-    case t: DataType => t.json
+    case t: DataType => named(t)
     case Some(x) => s"Some(${text(x)})"
     case values: Set[_] => values.toSeq.map(value).sorted.mkString("{", " ", "}")
     case other => String.valueOf(other)
@@ -133,7 +137,11 @@ object IndexableFunctions {
    *   the expression as a statement has it, analyzed: it has the names that users know
    */
   def refused(optimized: Expression, written: Expression): Option[String] =
-    outside(optimized).map(found => outside(written).getOrElse(found).prettyName)
+    written.collectFirst { case e if OfNow(e.getClass.getSimpleName) => e.prettyName }
+      .orElse(outside(optimized).map(found => outside(written).getOrElse(found).prettyName))
+
+  /** Optimized, these are the literals of one moment; an index outlives it. */
+  private val OfNow = Set("CurrentDate", "CurrentTime", "CurrentTimestamp", "LocalTimestamp", "Now")
 
   private def outside(e: Expression): Option[Expression] =
     if (ColumnPath.of(e).isDefined || e.isInstanceOf[Literal]) None

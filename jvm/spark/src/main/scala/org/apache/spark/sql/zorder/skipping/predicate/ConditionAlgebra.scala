@@ -39,21 +39,28 @@ object FilterColumn {
         case Some(path) =>
           val sql = ColumnPath.sql(path)
           Some(FilterColumn(sql, sql, e.dataType))
-        case None if tellable(e) => Some(FilterColumn(text(e), text(masked(e)), e.dataType))
+        // some expressions have no text with other names in them
+        case None if tellable(e) => Try(FilterColumn(text(e), text(masked(e)), e.dataType)).toOption
         case None => None
       }
 
-  /** User-defined functions print alike whatever they do; a subquery is another query's text. */
+  /**
+   * User-defined functions print alike whatever they do, and LIKE ANY and LIKE ALL whatever their patterns are; a subquery
+   * is another query's text.
+   */
   private def tellable(e: Expression): Boolean = e.deterministic && e.references.nonEmpty && !e.exists {
-    case _: SubqueryExpression | _: UserDefinedExpression | _: DynamicPruning => true
+    case _: SubqueryExpression | _: UserDefinedExpression | _: DynamicPruning | _: MultiLikeBase => true
     case _ => false
   }
 
   private def text(e: Expression): String =
     e.transform { case a: AttributeReference => a.withQualifier(Nil) }.sql
 
-  private def masked(e: Expression): Expression =
-    e.transform { case l: Literal => AttributeReference("?", l.dataType)() }
+  /** The values of an InSet are no literals. */
+  private def masked(e: Expression): Expression = e.transform {
+    case i: InSet => In(i.child, Seq(AttributeReference("?", i.child.dataType)()))
+    case l: Literal => AttributeReference("?", l.dataType)()
+  }
 }
 
 /** The set algebra of conditions on one column. Intervals stay ascending and disjoint. */

@@ -103,11 +103,17 @@ private object ManifestBounds {
   def schemaOf(table: Table, projection: Schema): Option[Schema] = {
     val scanned = projection.columns.asScala.filterNot(f => MetadataColumns.isMetadataColumn(f.name))
     (table.schema +: table.schemas.values.asScala.toSeq).find { s =>
-      scanned.forall { f =>
-        val same = s.findField(f.fieldId)
-        // a struct may be read in part
-        same != null && same.name == f.name && (f.`type`.isNestedType || same.`type` == f.`type`)
-      }
+      scanned.forall(isOf(s, _))
+    }
+  }
+
+  /** Whether a schema has this field; a struct may be read in part. */
+  private def isOf(schema: Schema, f: Types.NestedField): Boolean = {
+    val same = schema.findField(f.fieldId)
+    same != null && same.name == f.name && {
+      if (f.`type`.isNestedType)
+        same.`type`.typeId == f.`type`.typeId && f.`type`.asNestedType.fields.asScala.forall(isOf(schema, _))
+      else same.`type` == f.`type`
     }
   }
 
