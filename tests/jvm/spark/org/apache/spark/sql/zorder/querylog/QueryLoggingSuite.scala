@@ -58,6 +58,18 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRow
     }
   }
 
+  test("values of a long list inside an expression are values, too", SameOnAllLines) {
+    fresh { (table, log) =>
+      val list = (1 to 11).map(i => s"'secret$i'").mkString(", ")
+      start(log)
+      for (filter <- Seq(s"coalesce(s IN ($list), false)", s"(s IN ($list)) = (a > 3)"))
+        spark.read.parquet(table).where(filter).count()
+      stop()
+      val logged = rows(log).collect().mkString
+      assert(rows(log).count() > 0 && !logged.contains("secret"), logged)
+    }
+  }
+
   test("with literals, one row per value", SameOnAllLines) {
     fresh { (table, log) =>
       start(log, "KEEP LITERALS")
@@ -104,6 +116,22 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRow
         val tables = rows(log).select("table").distinct().collect().map(_.getString(0)).toSet
         assert(tables === Set(s"file:$table", "spark_catalog.default.q_out"))
       }
+    }
+  }
+
+  test("the copy of a table by which Spark prunes the partitions of a join is no query", SameOnAllLines) {
+    fresh { (table, log) =>
+      val facts = s"$table-facts"
+      spark.range(0, 1000, 1, 4).selectExpr(
+        "id",
+        "cast(id % 10 as int) a").write.partitionBy("a").parquet(facts)
+      start(log)
+      val pruned =
+        spark.read.parquet(facts).join(spark.read.parquet(table).where("s = 'n3'").select("a"), "a")
+      assert(
+        pruned.count() === 100 && pruned.queryExecution.optimizedPlan.toString.contains("dynamicpruning"))
+      stop()
+      assert(boxes(log).filter(_._1.mkString.contains("s equal")) === Seq((Seq("s equal"), 1.0)), boxes(log))
     }
   }
 

@@ -63,7 +63,7 @@ final private class TableMatcher(session: ClassicSession, table: ClusterTable) {
 
   def means(logged: String): Boolean = answers.getOrElseUpdate(
     logged,
-    if (TableRef.isPath(logged)) place(logged) == root
+    if (TableRef.isPath(logged)) Try(place(logged)).toOption.contains(root)
     else full(logged).exists(parts =>
       fullName.exists(alike(_, parts)) || fullName.isEmpty && location(parts).contains(root)))
 

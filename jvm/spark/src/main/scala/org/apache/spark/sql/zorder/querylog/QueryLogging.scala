@@ -42,14 +42,7 @@ object QueryLogging extends Logging {
     val conf = session.sessionState.conf
     val directory = path.orElse(Some(SessionKeys.QueryLogPath.of(conf)).filter(_.nonEmpty))
       .getOrElse(refuse("ZORDER_INVALID_QUERY_LOG.NO_PLACE", "setting" -> SessionKeys.QueryLogPath.key))
-    val root = new Path(directory)
-    val fs = root.getFileSystem(session.sessionState.newHadoopConf())
-    val qualified = fs.makeQualified(root).toString
-    try if (!fs.mkdirs(root)) refuse("ZORDER_INVALID_QUERY_LOG.NOT_A_DIRECTORY", "dir" -> qualified)
-    catch {
-      case e: java.io.IOException =>
-        refuse("ZORDER_STORAGE_FAILED.QUERY_LOG", "dir" -> qualified, "cause" -> firstLine(e))
-    }
+    val qualified = made(session, directory)
     conf.setConfString(SessionKeys.QueryLogPath.key, qualified)
     keepLiterals.foreach { keep =>
       conf.setConfString(SessionKeys.QueryLogLiterals.key, if (keep) "keep" else "drop")
@@ -57,6 +50,25 @@ object QueryLogging extends Logging {
     follow(session)
     row("STARTED", running(session))
   }
+
+  /** The full path of the directory. */
+  private def made(session: ClassicSession, directory: String): String =
+    try {
+      val root = new Path(directory)
+      val fs = root.getFileSystem(session.sessionState.newHadoopConf())
+      val qualified = fs.makeQualified(root)
+      val found =
+        try fs.mkdirs(root)
+        catch { case e: java.io.IOException => failed(qualified.toString, e) }
+      if (!found) refuse("ZORDER_INVALID_QUERY_LOG.NOT_A_DIRECTORY", "dir" -> qualified)
+      qualified.toString
+    } catch {
+      // the text is no path, or one of a file system that is not there
+      case e @ (_: java.io.IOException | _: IllegalArgumentException) => failed(directory, e)
+    }
+
+  private def failed(directory: String, e: Throwable): Nothing =
+    refuse("ZORDER_STORAGE_FAILED.QUERY_LOG", "dir" -> directory, "cause" -> firstLine(e))
 
   /** Stops the log and writes the queries that have ended. */
   def stop(session: ClassicSession): Row = {

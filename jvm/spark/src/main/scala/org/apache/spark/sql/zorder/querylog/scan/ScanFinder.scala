@@ -6,7 +6,13 @@ import scala.util.Try
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.catalog.{CatalogColumnStat, CatalogTable, HiveTableRelation}
-import org.apache.spark.sql.catalyst.expressions.{And, Expression}
+import org.apache.spark.sql.catalyst.expressions.{
+  And,
+  BloomFilterMightContain,
+  DynamicPruning,
+  Expression,
+  PlanExpression
+}
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan}
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, HadoopFsRelation, LogicalRelation}
@@ -40,7 +46,17 @@ private[querylog] object ScanFinder {
       case PhysicalOperation(_, _, _: LeafNode) => plan.collect { case p => p }
       case _ => Seq(plan)
     }
-    operators.flatMap(_.subqueries).flatMap(of)
+    operators.flatMap(_.expressions).flatMap(plans).flatMap(of)
+  }
+
+  /** The queries of subqueries. What Spark adds to prune a join has a copy of the other side's plan, which is no query. */
+  private def plans(e: Expression): Seq[LogicalPlan] = e match {
+    case _: DynamicPruning | _: BloomFilterMightContain => Nil
+    case p: PlanExpression[_] => p.plan match {
+        case query: LogicalPlan => Seq(query)
+        case _ => Nil
+      }
+    case other => other.children.flatMap(plans)
   }
 
   private def scan(filters: Seq[Expression], leaf: LeafNode): Seq[Scan] =
