@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 import spark_zorder
+from spark_zorder import _install
 from support import facts_of
 
 pytestmark = pytest.mark.same_on_all_lines
@@ -57,3 +60,19 @@ def test_the_classes_are_found_from_another_thread(facts):
 
 def test_queries_are_logged_through_the_bridge(facts):
     assert (facts["logged"], facts["of_sql"]) == (1, 1)
+
+
+def test_the_jar_is_chosen_by_the_session_and_not_by_what_is_on_disk(monkeypatch):
+    """Databricks has Spark's jars elsewhere than pyspark has."""
+    added = []
+    spark = SimpleNamespace(
+        sql=lambda text: added.append(text) or SimpleNamespace(collect=list),
+        conf=SimpleNamespace(get=lambda *_: "false"),
+    )
+    monkeypatch.setattr(_install, "jar", lambda session: "/x/ours.jar" if session is spark else None)
+    monkeypatch.setattr(_install, "_check_jar", lambda _: None)
+    monkeypatch.setattr(_install._session, "is_connect", lambda _: False)
+    monkeypatch.setattr(_install._session, "jvm_class", lambda *_: added or None)
+    monkeypatch.setattr(_install._session, "version_of", lambda _: spark_zorder.__version__)
+    assert spark_zorder.attach(spark) is spark
+    assert added == ["ADD JAR '/x/ours.jar'"]

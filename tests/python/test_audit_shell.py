@@ -201,8 +201,30 @@ def test_a_report_is_written(main, folder, tmp_path, capsys):
     assert f"report: {target}" in capsys.readouterr().err
 
 
+def test_a_report_that_cannot_be_written_is_said_before_the_audit(main, tmp_path, capsys, monkeypatch):
+    report = pytest.importorskip("spark_zorder.report")
+    words = ["audit", "db.t", "--by", "a", "--report"]
+    monkeypatch.setattr(report, "available", lambda: True)
+    assert main([*words, str(tmp_path / "none/r.html")]) == 2
+    assert (
+        capsys.readouterr().err == f"There is no directory {tmp_path}/none for the report: make it first.\n"
+    )
+    assert main([*words, str(tmp_path)]) == 2
+    assert "is a directory" in capsys.readouterr().err
+    monkeypatch.setattr(report, "available", lambda: False)
+    assert main([*words, str(tmp_path / "r.html")]) == 2
+    assert "pip install 'spark-zorder[report]'" in capsys.readouterr().err
+
+
+def test_a_pyarrow_that_is_too_old(monkeypatch):
+    monkeypatch.setattr(pa, "__version__", "17.0.0")
+    wanted = "pyarrow 17.0.0 is older than 18: type pip install 'spark-zorder[audit]'"
+    assert _machine.pyarrow_trouble() == wanted
+
+
 def test_files_by_uri_and_schemes_that_are_none(main, folder, capsys):
     assert main(["audit", f"file://{folder}", "--by", "a"]) == 0
     assert capsys.readouterr().out.startswith("OK")
     assert main(["audit", "nosuch://x/y", "--by", "a"]) == 1
-    assert "cannot be opened" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "cannot be opened" in err and err.endswith("; try --spark.\n")

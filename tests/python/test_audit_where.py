@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +13,10 @@ pytest.importorskip("pyarrow")
 import audit_tables
 import pyarrow as pa
 from pyarrow import parquet
+from pyspark.errors import AnalysisException
+from pyspark.sql.types import StructType
 from spark_zorder import __main__ as cli
+from spark_zorder import _sql
 from spark_zorder._errors import AuditError
 from spark_zorder.audit import with_spark
 
@@ -187,3 +191,23 @@ def test_the_time_zone_of_timestamps(ask, tmp_path, zone, kept):
 def test_a_time_zone_that_is_none(ask, folder):
     code, _, err = ask(folder, "--where", "a = 1", "--time-zone", "Mars/Olympus")
     assert code == 2 and "no time zone Mars/Olympus" in err
+
+
+def test_bytes_are_counted_by_the_first_column_that_is_not_refused():
+    asked = []
+
+    def sql(text):
+        asked.append(re.search(r"'t', '(\w+)'", text.replace("`", ""))[1])
+        if asked[-1] == "day":
+            raise AnalysisException("[ZORDER_COLUMN_REFUSED.PARTITION_COLUMN] day is a partition column.")
+        return SimpleNamespace(collect=lambda: [(8, 1000)])
+
+    def counted(*names):
+        schema = StructType()
+        for name in names:
+            schema.add(name, "long")
+        rows = SimpleNamespace(schema=schema, columns=names, inputFiles=list)
+        return with_spark.files_and_bytes(SimpleNamespace(sql=sql), _sql.Target("t", is_path=False), rows)
+
+    assert counted("_hoodie_commit_time", "day", "a", "b") == (8, 1000) and asked == ["day", "a"]
+    assert counted("_hoodie_commit_time", "day") == (None, None)

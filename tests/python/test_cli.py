@@ -132,6 +132,10 @@ def unstarted(monkeypatch):
         (["optimize", "t", "--by", "a", "--where", " "], 2, "--where is empty"),
         (["optimize", "t", "--by", ","], 2, "--by is empty"),
         (["optimize", "t", "--by", "\r"], 2, "--by is empty"),
+        (["optimize", "db..t", "--by", "a"], 2, "'db..t' is no name"),
+        (["optimize", "t", "--by", "s..f"], 2, "'s..f' is no name"),
+        (["audit", "t", "--by", "lower(a"], 2, "a bracket is open"),
+        (["index", "t", "--bloom", "lower(a"], 2, "a bracket is open"),
         (["optimize", "t", "--where", "a = 1", "--where", "\t"], 2, "--where is empty"),
         (["index", "t", "--bloom", ""], 2, "--bloom is empty"),
         (["index", "t", "--drop", "--by", "a"], 2, "--drop is about the whole index: leave out --by"),
@@ -247,6 +251,19 @@ def test_a_conflict_is_exit_code_4(monkeypatch, capsys):
 def test_sentences_have_no_stack_trace():
     error = RuntimeError("What is wrong.\n\nJVM stacktrace:\norg.x.Y\n\tat a.b(C.java:1)")
     assert _errors.sentence(error) == "What is wrong."
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "; line 2 pos 0;\n'Project [*]\n+- 'Filter ('x = 1)\n   +- OneRowRelation\n",
+        "; line 1 pos 7",
+        ";\nProject [a#1]\n+- Range (0, 1)\n\nJVM stacktrace:\norg.x.Y",
+    ],
+)
+def test_sentences_have_no_plan(more):
+    said = "[UNRESOLVED_COLUMN] A column `x` is not there; did you mean `a`? SQLSTATE: 42703"
+    assert _errors.sentence(RuntimeError(said + more)) == said
 
 
 def test_a_grid_lines_numbers_up():

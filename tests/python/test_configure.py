@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 import spark_zorder
@@ -71,6 +72,44 @@ def test_values_of_spark_defaults_stay(tmp_path, monkeypatch):
     builder = spark_zorder.configure(Builder())
     assert extensions(builder) == ["org.Y", _install.EXTENSION]
     assert jars(builder)[0] == "/x/a.jar"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "spark.jars  s3://b/env=prod/x.jar",
+        "spark.jars: s3://b/env=prod/x.jar",
+        "spark.jars = /x/old.jar\nspark.jars\ts3://b/env=prod/x.jar\n! spark.jars /x/no.jar\nspark.jars2 /y",
+    ],
+)
+def test_spark_defaults_are_read_as_java_does(tmp_path, monkeypatch, text):
+    (tmp_path / "spark-defaults.conf").write_text(text)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    assert jars(spark_zorder.configure(Builder()))[0] == "s3://b/env=prod/x.jar"
+
+
+@pytest.mark.parametrize("place", ["builder", "defaults"])
+def test_packages_of_a_builder_or_of_defaults_are_kept_on_executors(monkeypatch, tmp_path, place):
+    """Jars of a builder would take the place of what spark-submit finds, which has those of packages."""
+    (tmp_path / "spark-defaults.conf").write_text("spark.jars.packages g:a:1" if place == "defaults" else "")
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    # an empty value, so that what configure() writes is taken back
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "")
+    options = {"spark__jars__packages": "g:a:1"} if place == "builder" else {}
+    for _ in range(2):
+        builder = spark_zorder.configure(Builder(**options))
+        assert os.environ["PYSPARK_SUBMIT_ARGS"] == f"--jars {_install.jar_path()} pyspark-shell"
+        assert "spark.jars" not in builder._options
+
+
+def test_another_version_of_our_jar_is_refused():
+    ours = Path(_install.jar_path()).name
+    old = ours.replace(spark_zorder.__version__, "0.0.1")
+    with pytest.raises(_install.SetupError, match=rf"/x/{old} is among .* has {ours}: remove the old one"):
+        spark_zorder.configure(Builder(spark__jars=f"/x/{old}"))
+    # by the name that Ivy gives it
+    fetched = f"/ivy/jars/io.github.spark-zorder_{ours}"
+    assert jars(spark_zorder.configure(Builder(spark__jars=fetched))) == [fetched]
 
 
 def test_values_of_submit_args_stay(monkeypatch):

@@ -33,6 +33,8 @@ def test_a_list_of_tables_has_comments_and_empty_lines(tmp_path):
     listed = tmp_path / "tables"
     listed.write_text("# ours\n\ndb.a  # the first\n  /data/b \n/x/with#hash\t#not#this\n#/x\n")
     assert tables_in(str(listed)) == ["db.a", "/data/b", "/x/with#hash"]
+    listed.write_text("db.a\n", encoding="utf-8-sig")
+    assert tables_in(str(listed)) == ["db.a"]
 
 
 def test_times_as_in_the_options_of_a_run():

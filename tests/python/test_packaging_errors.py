@@ -217,3 +217,32 @@ def test_a_table_name_that_is_none(name):
 
     with pytest.raises(ValueError, match="is no name"):
         ZOrderTable.forName(None, name)
+
+
+def test_a_table_or_a_copy_without_a_path(tmp_path):
+    """As of an environment variable that is not set: a run without INTO would rewrite the table itself."""
+    from spark_zorder import ZOrderTable
+
+    table = ZOrderTable.forPath(None, tmp_path)
+    assert repr(table) == f"ZOrderTable.forPath(spark, {str(tmp_path)!r})"
+    assert f"INTO '{tmp_path}'" in repr(table.optimize().into(tmp_path))
+    for what in (table.optimize().into, lambda path: ZOrderTable.forPath(None, path)):
+        with pytest.raises(TypeError, match=r"takes a path as text or as a pathlib.Path, not NoneType\."):
+            what(None)
+        with pytest.raises(ValueError, match="this text is empty"):
+            what(" ")
+    with pytest.raises(TypeError, match="forName takes the name of a table as text, not NoneType"):
+        ZOrderTable.forName(None, None)
+
+
+def test_of_two_query_logs_the_later_one_counts():
+    from types import SimpleNamespace
+
+    from spark_zorder import ZOrderTable
+
+    frame = SimpleNamespace(createOrReplaceTempView=None)
+    run = ZOrderTable.forName(None, "t").optimize().queries(frame)
+    assert run.option("fileCount", 8)._log is frame
+    for later in (run.queries("db.log"), run.option("QUERYLOG", "db.log")):
+        assert later._log is None and "= 'db.log'" in repr(later)
+    assert run.queries("db.log").queries(frame)._log is frame

@@ -290,6 +290,33 @@ def test_what_is_not_ours_is_shown_as_spark_shows_it(spark, capsys):
     assert "operationParameters.mode" in capsys.readouterr().out
 
 
+class Frame:
+    """As much of a DataFrame as showing one takes."""
+
+    def __init__(self, rows):
+        self.rows = rows
+        self.columns = list(rows[0])
+
+    def limit(self, most):
+        return Frame(self.rows[:most])
+
+    def collect(self):
+        return self.rows
+
+
+def test_of_many_runs_the_last_ones_are_shown():
+    text = repr(notebook.shown(Frame([audit_rows.run(i + 1, (0.1, 0.2)) for i in range(25)])))
+    assert text.splitlines()[2].split()[0] == "6"
+    assert text.endswith("These are the last 20 of 25 runs.")
+
+
+def test_all_partitions_are_counted_where_some_are_shown():
+    rows = audit_rows.in_no_order(audit_rows.sales(2000), 4)
+    parts = [audit_rows.audit(rows, "RECLUSTER", "", partition=f"day={d}") for d in range(150)]
+    frame = notebook.shown(Frame([audit_rows.audit(rows, "RECLUSTER", ""), *parts]))
+    assert "and 140 more partitions" in repr(frame) and "and 140 more partitions" in frame._repr_html_()
+
+
 def test_many_rows_are_cut(spark):
     text = notebook.html(notebook.dicts(spark.range(300)))
     assert text.count("<tr>") == 101 and "first 100 rows" in text

@@ -32,6 +32,7 @@ _CLUSTERS = (
 # an empty variable of a script must not make a statement another one
 _NEVER_EMPTY = ("by", "where", "into", "bloom", "values", "max_duration")
 _OF_NEW_INDEXES = ("by", "bloom", "bloom_budget", "values")
+_COLUMNS = ("by", "bloom", "values")
 _ELSEWHERE = re.compile(r"spark\.(hadoop\.|master$|remote$|.*extraClassPath$)")
 
 
@@ -49,6 +50,7 @@ def check(arguments: argparse.Namespace) -> None:
             f"--{whole[0]} is about the whole index: leave out --{parts[0].replace('_', '-')}, "
             "which is for a new one."
         )
+    _names(arguments)
     for name, _ in getattr(arguments, "option", ()):
         _option(name)
     curve = getattr(arguments, "curve", None)
@@ -67,6 +69,21 @@ def check(arguments: argparse.Namespace) -> None:
 def _audits_alone(arguments: argparse.Namespace) -> bool:
     """Whether the command is an audit that looks for the path itself, since it may need no session."""
     return hasattr(arguments, "report") and not (arguments.spark or arguments.where)
+
+
+def _names(arguments: argparse.Namespace) -> None:
+    """Reads the name of the table and the columns as a statement does."""
+    table: str | None = getattr(arguments, "table", None)
+    name = table if table is not None and not _sql.is_path(table) else None
+    # an audit without Spark looks for columns in files, whatever their names are
+    read = () if name is None and _audits_alone(arguments) else _COLUMNS
+    given = [getattr(arguments, option, None) for option in read]
+    try:
+        if name is not None:
+            _sql.parts(name)
+        _sql.columns([columns for columns in given if columns is not None])
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def _option(name: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 NO_PYSPARK = "pyspark is not installed: type pip install 'spark-zorder[spark]', then the same again."
 
 
@@ -38,8 +40,12 @@ def _is(error: BaseException, exception: str, condition: str) -> bool:
     return name.endswith(exception) or exception in str(error) or condition in str(error)
 
 
+# what Spark adds to the sentence of an analysis error: the place in the statement, then the plan as a tree
+_PLACE = re.compile(r"; line \d+ pos \d+;?\Z|(?:; line \d+ pos \d+)?;\n'?[A-Z][\s\S]*")
+
+
 def sentence(error: BaseException) -> str:
-    """The message of an error without the Java stack trace that some pyspark errors carry."""
+    """The message of an error without the Java stack trace or the plan that some pyspark errors carry."""
     if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == "pyspark":
         return f"This needs Spark, and {NO_PYSPARK}"
     lines = [line for line in str(error).splitlines() if line.strip()]
@@ -48,4 +54,4 @@ def sentence(error: BaseException) -> str:
         if line.lstrip().startswith(("at ", "JVM stacktrace:", "Caused by:")):
             break
         kept.append(line)
-    return "\n".join(kept) or type(error).__name__
+    return _PLACE.sub("", "\n".join(kept)) or type(error).__name__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _session
 from ._errors import NoJarError, SetupError
-from ._jars import jar_path, jars_folder, jars_in
+from ._jars import file_name, jar, jar_path, jars_folder, jars_in
 from ._session import EXTENSION
 from ._sql import literal
 from ._version import __version__
@@ -27,11 +28,13 @@ def configure(builder: Any) -> Any:
 
     Existing settings are kept: the jar and the extension are appended to those of the builder, of a running
     JVM, of ``PYSPARK_SUBMIT_ARGS`` and of ``spark-defaults.conf``. Our extension comes last, so that its
-    parser sees a statement first. If ``PYSPARK_SUBMIT_ARGS`` has jars or packages, ours is added to them
-    there: those of the builder would not be loaded, or would take the place of the packages. A builder for a
-    remote server (``sc://...``) is returned unchanged, since a server loads its own jars and extensions.
+    parser sees a statement first. If ``PYSPARK_SUBMIT_ARGS`` has jars, or if there are packages anywhere,
+    ours is added to ``PYSPARK_SUBMIT_ARGS``: jars of the builder would not be loaded, or would take the
+    place of those of the packages. A builder for a remote server (``sc://...``) is returned unchanged, since
+    a server loads its own jars and extensions.
 
-    Raises an error of one sentence if no jar fits the installed Spark and Scala.
+    Raises an error of one sentence if no jar fits the installed Spark and Scala, or if one of another version
+    is listed already.
 
     Examples:
         >>> spark = spark_zorder.configure(SparkSession.builder.appName("x")).getOrCreate()
@@ -39,7 +42,7 @@ def configure(builder: Any) -> Any:
     remote = str(_option(builder, "spark.remote") or os.environ.get("SPARK_REMOTE") or "")
     if remote.startswith("sc://"):
         return builder
-    if any(_of_submit_args(key) for key in _SHORT) and not _jvm_runs():
+    if not _jvm_runs() and (_of_submit_args("spark.jars") or _existing(builder, "spark.jars.packages")):
         own = _split(_option(builder, "spark.jars"))
         others = _split(_of_submit_args("spark.jars")) or ([] if own else _split(_of_defaults("spark.jars")))
         jars = _with_ours([*others, *(jar for jar in own if jar not in others)])
@@ -70,10 +73,11 @@ def attach(spark: SparkSession) -> SparkSession:
         return spark
     # BuildInfo is plain Java, so it is found in a jar for any Spark line
     if _session.jvm_class(spark, "build.BuildInfo") is None:
-        spark.sql(f"ADD JAR {literal(jar_path())}").collect()
+        ours = jar(spark)
+        spark.sql(f"ADD JAR {literal(ours)}").collect()
         if _session.jvm_class(spark, "build.BuildInfo") is None:
             raise SetupError(
-                f"{jar_path()} was added to the session, but its classes are not visible: start the session "
+                f"{ours} was added to the session, but its classes are not visible: start the session "
                 "with spark_zorder.configure(SparkSession.builder) instead."
             )
     _check_jar(spark)
@@ -121,14 +125,21 @@ def _split(value: str | None) -> list[str]:
 
 
 def _with_ours(jars: list[str]) -> list[str]:
+    listed = [found.name for found in jars_in(jars)]
     try:
-        jar = jar_path()
+        ours = jar_path()
     except NoJarError:
         # the one that is listed counts
-        if jars_in(jars):
+        if listed:
             return jars
         raise
-    return jars if Path(jar).name in {j.rsplit("/", 1)[-1] for j in jars} else [*jars, jar]
+    other = next((name for name in listed if file_name(name) != file_name(ours)), None)
+    if other is not None:
+        raise SetupError(
+            f"{other} is among the jars of the session, but this Python package has {Path(ours).name}: "
+            "remove the old one from spark.jars or --jars."
+        )
+    return jars if listed else [*jars, ours]
 
 
 def _option(builder: Any, key: str) -> str | None:
@@ -190,6 +201,8 @@ def _submit_jars(jars: list[str]) -> None:
     """Writes these jars into ``PYSPARK_SUBMIT_ARGS``, in place of others."""
     options, rest = _submit_args()
     kept = [word for option in options if option[0] != "--jars" for word in option if word is not None]
+    # pyspark adds this word itself, but only where the variable is not set
+    rest = rest or ["pyspark-shell"]
     os.environ[_SUBMIT_ARGS] = shlex.join(["--jars", ",".join(jars), *kept, *rest])
 
 
@@ -207,13 +220,16 @@ def _submit_args() -> tuple[list[tuple[str, str | None]], list[str]]:
     return options, words
 
 
+# a line as Java reads it: the first equals sign, colon or blank ends the key
+_PROPERTY = re.compile(r"([^\s=:]+)\s*[=:\s]\s*(.*)")
+
+
 def _of_defaults(key: str) -> str | None:
     folder = os.environ.get("SPARK_CONF_DIR") or str(jars_folder().parent / "conf")
     file = Path(folder) / "spark-defaults.conf"
     if not file.is_file():
         return None
-    for line in file.read_text(encoding="utf-8").splitlines():
-        words = line.strip().replace("=", " ", 1).split(None, 1) if not line.lstrip().startswith("#") else []
-        if len(words) == 2 and words[0] == key:
-            return words[1].strip()
-    return None
+    lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
+    found = [_PROPERTY.fullmatch(line) for line in lines if not line.startswith(("#", "!"))]
+    values = [match[2] for match in found if match is not None and match[1] == key]
+    return values[-1] if values else None

@@ -55,6 +55,12 @@ def jars_in(names: Iterable[str]) -> list[Jar]:
     return [Jar(name, m.group("spark"), m.group("scala")) for name, m in matches if m]
 
 
+def file_name(jar: str) -> str:
+    """The file name of one of our jars, without the group that Ivy writes before it."""
+    found = _OURS.search(jar)
+    return jar.rsplit("/", 1)[-1] if found is None else found[0]
+
+
 def jars_folder() -> Path:
     """The folder of Spark's own jars. SPARK_HOME comes before the pyspark package, as for pyspark itself."""
     home = os.environ.get("SPARK_HOME")

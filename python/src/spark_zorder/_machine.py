@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from ._errors import SetupError, sentence
 
+# of the extra audit, in pyproject.toml
+_OLDEST_PYARROW = 18
 AUDIT_EXTRA = "pip install 'spark-zorder[audit]'"
 
 
@@ -23,7 +25,7 @@ def has_pyspark() -> bool:
 def pyarrow_trouble() -> str | None:
     """Why pyarrow cannot read footers, with the command to type. None if it can."""
     try:
-        import pyarrow  # noqa: F401
+        import pyarrow
     except ModuleNotFoundError as error:
         if error.name == "pyarrow":
             return f"pyarrow is not there: type {AUDIT_EXTRA}"
@@ -31,6 +33,8 @@ def pyarrow_trouble() -> str | None:
     except Exception as error:
         # such as a numpy that it does not take, which pip does not notice
         return _unfit(error)
+    if int(pyarrow.__version__.split(".")[0]) < _OLDEST_PYARROW:
+        return f"pyarrow {pyarrow.__version__} is older than {_OLDEST_PYARROW}: type {AUDIT_EXTRA}"
     return None
 
 

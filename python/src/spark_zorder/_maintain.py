@@ -57,7 +57,8 @@ def tables_in(path: str) -> list[str]:
     ``#`` begins a comment at the start of a line or after a space. Raises UsageError if it cannot be read.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        # editors of Windows put a mark before the first line
+        text = Path(path).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise UsageError(f"There is no file {path} with names of tables.") from None
     except OSError as error:

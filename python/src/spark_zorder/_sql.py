@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field, replace
 from numbers import Real
@@ -80,6 +81,19 @@ def is_path(text: str) -> bool:
     The JVM has the same rule (``TableRef.isPath``); tests/shared/table-names.tsv tests both.
     """
     return ("/" in text or "\\" in text) and "`" not in text
+
+
+def path_text(value: str | os.PathLike[str], what: str) -> str:
+    """A path as text. What is none, such as the value of a variable that is not set, is an error."""
+    try:
+        text = os.fspath(value)
+    except TypeError:
+        text = None
+    if not isinstance(text, str):
+        raise TypeError(f"{what} takes a path as text or as a pathlib.Path, not {type(value).__name__}.")
+    if not text.strip():
+        raise ValueError(f"{what} takes the path of a directory, and this text is empty.")
+    return text
 
 
 def parts(name: str) -> list[str]:

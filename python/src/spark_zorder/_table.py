@@ -13,6 +13,7 @@ from .view.notebook import shown
 from .view.steps import followed
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Sequence
 
     from pyspark.sql import Column, DataFrame, Row, SparkSession
@@ -46,6 +47,8 @@ class ZOrderTable:
     @classmethod
     def forName(cls, spark: SparkSession, name: str) -> ZOrderTable:
         """A table of the catalog, such as ``t`` or ``db.t``. Unusual characters need backquotes."""
+        if not isinstance(name, str):
+            raise TypeError(f"forName takes the name of a table as text, not {type(name).__name__}.")
         if _sql.is_path(name):
             raise ValueError(f"{name!r} is a path: use ZOrderTable.forPath.")
         target = _sql.Target(name, is_path=False)
@@ -53,16 +56,15 @@ class ZOrderTable:
         return cls(spark, target)
 
     @classmethod
-    def forPath(cls, spark: SparkSession, path: str) -> ZOrderTable:
+    def forPath(cls, spark: SparkSession, path: str | os.PathLike[str]) -> ZOrderTable:
         """A table by its directory."""
-        if not path.strip():
-            raise ValueError("forPath takes the directory of a table.")
-        return cls(spark, _sql.Target(path, is_path=True))
+        return cls(spark, _sql.Target(_sql.path_text(path, "forPath"), is_path=True))
 
     @classmethod
     def _named(cls, spark: SparkSession, text: str) -> ZOrderTable:
         """A table by a path, if the text has a slash, or else by its name."""
-        return cls.forPath(spark, text) if _sql.is_path(text) else cls.forName(spark, text)
+        named = isinstance(text, str) and not _sql.is_path(text)
+        return cls.forName(spark, text) if named else cls.forPath(spark, text)
 
     @classmethod
     def isZOrderTable(cls, spark: SparkSession, identifier: str) -> bool:
@@ -396,7 +398,8 @@ class OptimizeBuilder:
         clustering = self._clustering
         for name, value in values.items():
             clustering = clustering.option(name, value)
-        return self._with(clustering)
+        replaced = any(name.lower() == "querylog" for name in values)
+        return OptimizeBuilder(self._spark, clustering, None if replaced else self._log)
 
     def queries(self, log: Queries) -> OptimizeBuilder:
         """Sets the queries that the layout is made for.
@@ -409,9 +412,10 @@ class OptimizeBuilder:
             return self.option("queryLog", found)
         return OptimizeBuilder(self._spark, self._clustering, found)
 
-    def into(self, path: str) -> OptimizeBuilder:
+    def into(self, path: str | os.PathLike[str]) -> OptimizeBuilder:
         """Writes a clustered copy to a path and leaves the table alone."""
-        return self._with(replace(self._clustering, into=path))
+        # without a path the statement would rewrite the table itself
+        return self._with(replace(self._clustering, into=_sql.path_text(path, "into")))
 
     def full(self) -> OptimizeBuilder:
         """Takes all files, even if they are in their place already, and however small the gain is."""

@@ -11,7 +11,7 @@ from .figures.level import rounded, unless_beaten
 from .files.table import partition_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from .figures.scope import Scope
     from .files.table import Column, FileBlocks, Table
@@ -62,15 +62,26 @@ class Judgement(NamedTuple):
 class Judge:
     """Judges partitions by the audited columns, whose names are given as SQL.
 
-    ``may_index`` says that an index would save queries from reading the footers. ``runs`` says how many files
-    a run makes.
+    ``by`` are these names with those of the expressions that were left out. ``may_index`` says that an index
+    would save queries from reading the footers. ``ours`` are the paths of the files that runs in force wrote.
+    ``runs`` says how many files a run makes.
     """
 
     def __init__(
-        self, columns: Sequence[Column], names: Sequence[str], may_index: bool, runs: FilesOfRun
+        self,
+        columns: Sequence[Column],
+        names: Sequence[str],
+        by: Sequence[str],
+        may_index: bool,
+        ours: Collection[str],
+        runs: FilesOfRun,
     ) -> None:
         """Only stores what is given."""
         self._runs = runs
+        self._by = tuple(by)
+        # an expression orders rows as well, and no file tells how: statements keep it
+        self._leaves_out = len(by) > len(names)
+        self._ours = ours
         self._columns = columns
         self._names = tuple(names)
         self._all = ", ".join(names)
@@ -114,29 +125,49 @@ class Judge:
             unknown = scope.unknown_share(i)
             if unknown <= 0.5:
                 continue
-            kind = self._columns[i].type
-            why = f"{_percent(unknown)} of the rows are in files without min and max of {name}"
-            if kind is None:
-                reason = (
-                    f"{why}, and files never have such of its type {self._columns[i].stored}: leave it out."
-                )
-                return Judgement(NO_STATISTICS, reason, None)
+            what = "rows are in files" if scope.counts_rows(i) else "files are"
+            why = f"{_percent(unknown)} of the {what} without min and max of {name}"
+            because = self._helpless(scope, i)
+            if because is not None:
+                return Judgement(NO_STATISTICS, why + because, None)
             # Spark writes timestamps as INT96 by default, and INT96 has no bounds
-            options = (("timestampType", "'micros'"),) if kind.name == "timestamp" else ()
+            options = (("timestampType", "'micros'"),) if self._is_timestamp(i) else ()
             reason = f"{why}, so that every query reads them; a rewrite gives them statistics."
-            return Judgement(NO_STATISTICS, reason, Cure(self._names, None, options, not options and settled))
+            return Judgement(NO_STATISTICS, reason, Cure(self._by, None, options, not options and settled))
         return None
+
+    def _is_timestamp(self, column: int) -> bool:
+        kind = self._columns[column].type
+        return kind is not None and kind.name == "timestamp"
+
+    def _helpless(self, scope: Scope, column: int) -> str | None:
+        """Why no rewrite gives files statistics of this column. None if one does."""
+        if self._columns[column].type is None:
+            return f", and files never have such of its type {self._columns[column].stored}: leave it out."
+        if any(f.encrypted for f in scope.files):
+            return ": a run refuses encrypted files."
+        if not self._is_timestamp(column) and all(f.file.rel in self._ours for f in scope.unknown(column)):
+            return (
+                ", though a run wrote them: Parquet keeps no bounds that are NaN or too long. Leave it out."
+            )
+        return None
+
+    def _one_value(self, scope: Scope) -> str:
+        known = " with min and max" if any(map(scope.unknown, range(len(self._names)))) else ""
+        return f"All files{known} have the same single value of {self._all}."
 
     def _by_reads(self, scope: Scope, settled: bool, worst: bool, laid_out: bool) -> Judgement:
         level = scope.of_files
         useful = [i for i, distinct in enumerate(level.distinct) if distinct > 1]
         if not useful:
-            return Judgement(OK, f"All files have the same single value of {self._all}.", None)
+            return Judgement(OK, self._one_value(scope), None)
         options = (("worstFiles", "0.8"),) if worst else ()
-        if len(useful) > 1:
+        if len(useful) > 1 or self._leaves_out:
             now = level.joint.reads.look_up
-            cure = Cure(self._names, None, options, settled, worst)
-            if not _needs(now, level.bound_of(len(scope.files))):
+            cure = Cure(self._by, None, options, settled, worst)
+            # what the last run made by an expression as well is not judged without it
+            judged = not (self._leaves_out and laid_out)
+            if not judged or not _needs(now, level.bound_of(len(scope.files))):
                 return self._well(scope, now, level.bound_of, cure, laid_out)
             layout, more = f"a layout by {self._all}", _avoidable(scope, worst)
 

@@ -47,10 +47,14 @@ def audit(found: Listing, columns: str | None, report: Callable[[int], None] | N
 
 
 class Audited(NamedTuple):
-    """The audited columns, by their numbers and names (as SQL), and notes on columns that were left out."""
+    """The audited columns, by their numbers and names (as SQL), and notes on columns that were left out.
+
+    ``by`` are the names with those of the columns that were left out.
+    """
 
     numbers: tuple[int, ...]
     names: tuple[str, ...]
+    by: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -68,17 +72,30 @@ def _asked(columns: Columns, text: str) -> Audited:
 
 def _of_run(columns: Columns, named: Sequence[str]) -> Audited | None:
     """The columns of a clustering run. None if none of them is a column of the files."""
-    numbers, notes = [], []
+    numbers, by, notes = [], [], []
     for item in named:
         try:
             numbers.append(_number(columns, item))
+            by.append(_name(columns.all[numbers[-1]]))
         except UsageError:
+            # a column that is gone cannot be in a statement
+            if _is_expression(item):
+                by.append(item)
             notes.append(f"Files keep no bounds of the expression {item}: it is left out.")
-    return _of(columns, numbers)._replace(notes=tuple(notes)) if numbers else None
+    return _of(columns, numbers)._replace(by=tuple(by), notes=tuple(notes)) if numbers else None
+
+
+def _is_expression(item: str) -> bool:
+    """Whether a run has this text instead of the path of a column as SQL."""
+    try:
+        return ".".join(map(_sql.name, _sql.parts(item))) != item
+    except ValueError:
+        return True
 
 
 def _of(columns: Columns, numbers: Sequence[int]) -> Audited:
-    return Audited(tuple(numbers), tuple(_name(columns.all[n]) for n in numbers))
+    names = tuple(_name(columns.all[n]) for n in numbers)
+    return Audited(tuple(numbers), names, names)
 
 
 def _number(columns: Columns, item: str) -> int:

@@ -52,7 +52,7 @@ class Audit:
         self.columns = columns
         self.files = [f for f in found if f.whole.rows > 0 or None in f.whole.zones]
         self._left = left
-        self._same = left is not None and left.columns == columns.names
+        self._same = left is not None and left.columns == columns.by
         self._notes = [*columns.notes, *_encrypted(self.files), *notes]
         own = [read.columns.all[n] for n in columns.numbers]
         kinds = [c.type for c in own]
@@ -61,7 +61,8 @@ class Audit:
             by_partition.setdefault(partition_of(file.file.rel), []).append(file)
         self._scopes = [Scope(p, files, kinds) for p, files in sorted(by_partition.items())]
         runs = judge.FilesOfRun(sum(s.bytes for s in self._scopes), len(self._scopes))
-        self._judge = Judge(own, columns.names, not read.listing.indexed, runs)
+        ours = left.ours if left is not None else frozenset()
+        self._judge = Judge(own, columns.names, columns.by, not read.listing.indexed, ours, runs)
 
     def rows(self) -> list[dict[str, Any]]:
         """The row of the table, then those of its partitions, the worst first."""

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import _machine, _sql
@@ -62,6 +63,20 @@ def _check(arguments: argparse.Namespace) -> None:
     price = arguments.price_per_tib
     if price is not None and not 0 <= price < float("inf"):
         raise UsageError("--price-per-tib takes a number, 0 or more, such as 5.0.")
+    if arguments.report is not None:
+        _check_report(Path(arguments.report))
+
+
+def _check_report(path: Path) -> None:
+    """An audit may take long, so what would stop its report is said before."""
+    from .. import report
+
+    if not report.available():
+        raise UsageError(report.HOW_TO_GET)
+    if path.is_dir():
+        raise UsageError(f"--report takes the name of a file, and {path} is a directory.")
+    if not path.parent.is_dir():
+        raise UsageError(f"There is no directory {path.parent} for the report: make it first.")
 
 
 def _without_spark(arguments: argparse.Namespace) -> Listing | None:
@@ -191,13 +206,13 @@ def _audit(arguments: argparse.Namespace, found: Listing | None, session: Callab
         with _progress(len(found.files)) as report:
             result = plain.audit(found, arguments.by, report).result(pictures)
     result = result.priced(arguments.price_per_tib)
-    if pictures:
-        _report(arguments, result)
     from ..view import terminal
 
     text = terminal.text(result.rows, table=shown(arguments.table), queries=result.queries or None)
     prices = "" if arguments.price_per_tib is None else f"\n\n{result.price_text()}"
     _print(arguments, [*result.rows, *result.queries], text + prices)
+    if pictures:
+        _report(arguments, result)
     return ALERT if result.alert() else DONE
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import _errors, _machine, _session, _sql
+from .. import _errors, _session, _skipping, _sql
 from .._errors import AuditError, UsageError
-from . import plain
+from .._table import ZOrderTable
 from .files import sparktype
 from .files.table import partition_values
 from .opened import Opened
@@ -14,6 +14,9 @@ from .result import Result, Rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
+
+# columns of metadata begin so, and no run or audit takes them
+_OF_HUDI = "_hoodie_"
 
 
 def audit(spark: SparkSession, table: str, columns: str | None, log: str | None, pictures: bool) -> Result:
@@ -48,8 +51,8 @@ def explained(spark: SparkSession, table: str, predicate: str) -> list[dict[str,
     The first row is about the whole scan. If the table has a statistics index, a row of each filter follows.
     There is no row if Spark finds that no row of the table can meet the filter.
     """
-    query = f"SELECT * FROM {_relation(table)} WHERE ((\n{predicate}\n))"
-    return [row.asDict(recursive=True) for row in _session.run(spark, _sql.explain(query)).collect()]
+    query = ZOrderTable._named(spark, table).toDF().where(predicate)
+    return [row.asDict(recursive=True) for row in _skipping.explained(query, None).collect()]
 
 
 def would_open(spark: SparkSession, table: str, predicate: str) -> list[Opened]:
@@ -85,7 +88,7 @@ def _opened(row: Row) -> Opened:
 def total_bytes(spark: SparkSession, table: str) -> int:
     """The bytes of all files. Raises AuditError if they are not known."""
     target = _sql.Target(table, _sql.is_path(table))
-    found = files_and_bytes(spark, target, spark.table(_relation(table)))[1]
+    found = files_and_bytes(spark, target, ZOrderTable._named(spark, table).toDF())[1]
     if found is None:
         raise AuditError(f"The price is not known: {table} has no column of which files keep bounds.")
     return found
@@ -96,34 +99,30 @@ def files_and_bytes(
 ) -> tuple[int | None, int | None]:
     """The number of files and their bytes, which are in the rows of ``clustering_boxes`` for any column.
 
-    ``rows`` are those of the table. The numbers are None if files keep bounds of no column.
+    ``rows`` are those of the table. The numbers are None if no column can be asked for.
     """
+    from pyspark.errors import PySparkException
+
     folders = _partitioned_by(rows)
     types = sparktype.of_schema(rows.schema.json())
     columns = [path for path, kind in types.items() if kind is not None and path[0] not in folders]
-    if not columns:
-        return None, None
-    name = _sql.literal(".".join(_sql.name(part) for part in columns[0]))
-    boxes = f"clustering_boxes({target.argument}, {name}) WHERE row_group IS NULL"
-    counted = spark.sql(f"SELECT count(*), coalesce(sum(bytes), 0) FROM {boxes}").collect()[0]
-    return counted[0], counted[1]
+    for path in columns:
+        if path[0].startswith(_OF_HUDI):
+            continue
+        name = _sql.literal(".".join(_sql.name(part) for part in path))
+        boxes = f"clustering_boxes({target.argument}, {name}) WHERE row_group IS NULL"
+        try:
+            counted = spark.sql(f"SELECT count(*), coalesce(sum(bytes), 0) FROM {boxes}").collect()[0]
+        except PySparkException as error:
+            # such as a partition column of Iceberg, which no directory names
+            if "ZORDER_COLUMN_REFUSED" not in str(error):
+                raise
+        else:
+            return counted[0], counted[1]
+    return None, None
 
 
 def _partitioned_by(relation: DataFrame) -> list[str]:
     """The columns whose values are in the names of directories."""
     folders = {folder for file in relation.inputFiles()[:1] for folder in partition_values(file)}
     return [name for name in relation.columns if name in folders]
-
-
-def _relation(table: str) -> str:
-    """The table as it is written after FROM. A path needs its format."""
-    if not _sql.is_path(table):
-        return _sql.identifier(table)
-    kind = "parquet"
-    if _machine.pyarrow_trouble() is None:
-        try:
-            kind = (plain.listed(table).format or kind).lower()
-        except AuditError:
-            # Hadoop knows more file systems and layouts than pyarrow
-            kind = "parquet"
-    return f"{_sql.quoted(kind)}.{_sql.quoted(table)}"

@@ -24,6 +24,16 @@ _MOST = 100
 _MOST_IN_TEXT = 20
 
 
+# of these, every row counts in what is shown, or the last ones are shown
+_WHOLE = (
+    {"status", "metrics", "alternatives"},
+    {"verdict", "rank", "share_expected"},
+    {"verdict", "levels"},
+    {"run", "operation", "report", "statement"},
+    {"query", "share", "bound", "alert"},
+)
+
+
 def shown(df: DataFrame) -> DataFrame:
     """Makes a DataFrame show itself as a table if it is the last value in a cell of a notebook, or in a REPL.
 
@@ -40,7 +50,7 @@ def shown(df: DataFrame) -> DataFrame:
 def _shown_as(kind: Any) -> Any:
     def represented(self: Any) -> str:
         try:
-            return text(self.limit(_MOST_IN_TEXT + 1).collect(), _MOST_IN_TEXT)
+            return text(_needed(self, _MOST_IN_TEXT), _MOST_IN_TEXT)
         except Exception:
             # the session may have ended: whoever prints a value wants no error
             return str(kind.__repr__(self))
@@ -49,12 +59,19 @@ def _shown_as(kind: Any) -> Any:
         "__module__": kind.__module__,
         "__doc__": kind.__doc__,
         "__repr__": represented,
-        "_repr_html_": lambda self: html(self.limit(_MOST + 1)),
+        "_repr_html_": lambda self: html(_needed(self, _MOST)),
         # A DataFrame of Spark Connect has a column for every name. Jupyter recognises such objects by this
         # name and does not ask them, so the name gets a value here.
         "_ipython_canary_method_should_not_exist_": None,
     }
     return type(kind.__name__, (kind,), methods)
+
+
+def _needed(frame: Any, most: int) -> list[Any]:
+    """The rows that are needed to show at most so many, with one more if there are more."""
+    whole = any(known <= set(frame.columns) for known in _WHOLE)
+    rows: list[Any] = (frame if whole else frame.limit(most + 1)).collect()
+    return rows
 
 
 def show(result: Rows) -> None:
@@ -120,7 +137,8 @@ def parts(result: Rows, most: int = _MOST) -> list[Part]:
     if {"verdict", "levels"} <= names:
         return audited.audit(read(rows))
     if {"run", "operation", "report", "statement"} <= names:
-        return results.history(rows)
+        cut = [Said("", f"These are the last {most} of {len(rows)} runs.")] if len(rows) > most else []
+        return [*results.history(rows[-most:]), *cut]
     if {"query", "share", "bound", "alert"} <= names:
         return [audited.asked(rows, most)]
     if {"pruned_further", "summary"} <= names:

@@ -72,10 +72,22 @@ class Scope:
             before -= minus
         return tuple(found)
 
+    def unknown(self, column: int) -> list[FileBlocks]:
+        """The files without bounds of this column."""
+        return [f for f in self.files if f.whole.zones[column] is None]
+
+    def counts_rows(self, column: int) -> bool:
+        """Whether the rows of such files are known. Those of files with an encrypted footer are not."""
+        return all(f.whole.rows > 0 for f in self.unknown(column))
+
     def unknown_share(self, column: int) -> float:
-        """The part of the rows in files without bounds of this column."""
-        unknown = sum(f.whole.rows for f in self.files if f.whole.zones[column] is None)
-        return unknown / self.rows if self.rows else 0.0
+        """The part of the rows in files without bounds. It is the part of the files if rows are unknown."""
+        such = self.unknown(column)
+        if not such:
+            return 0.0
+        if self.counts_rows(column):
+            return sum(f.whole.rows for f in such) / self.rows
+        return len(such) / len(self.files)
 
     def bound_of_sort(self, column: int, files: int) -> float:
         """The least that look-ups read of so many files, if they are sorted by that column alone."""

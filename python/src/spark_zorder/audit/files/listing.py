@@ -85,8 +85,9 @@ def place(text: str) -> Place:
         filesystem, root = fs.FileSystem.from_uri(uri)
         info = filesystem.get_file_info(root.rstrip("/"))
     except Exception as error:
-        why = str(error).splitlines()[0].replace(uri, shown(uri))
-        raise AuditError(f"{shown(text)} cannot be opened: {why}") from error
+        why = (str(error) or type(error).__name__).splitlines()[0].replace(uri, shown(uri)).rstrip(".")
+        # Hadoop knows more file systems, and other keys
+        raise AuditError(f"{shown(text)} cannot be opened: {why}; try --spark.") from error
     if info.type != fs.FileType.Directory:
         what = "is a file" if info.type == fs.FileType.File else "is not there"
         raise AuditError(f"{shown(text)} {what}; give the directory of a table.")

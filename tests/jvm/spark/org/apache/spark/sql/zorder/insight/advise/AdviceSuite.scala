@@ -235,6 +235,21 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("no table is partitioned by a field of a struct") {
+    withData(data.selectExpr("a", "b", "named_struct('region', a % 4) AS r")) { path =>
+      val found = advice(path, Some(log("r.region, a" -> 1, "r.region, b" -> 1)))
+      assert(found.nonEmpty && !found.map(verdict).contains("PARTITION"), found)
+    }
+  }
+
+  test("a layout that reads more is said to do so") {
+    def said(gain: Double): String =
+      Reasons.noGain(AdviceShares(0.4, 0.45, None, 0.1, gain), 0.05)
+    assert(said(-0.123).startsWith("The mean share read would rise by 12.3 %: a query reads "))
+    assert(said(0.023).startsWith(
+      "The mean share read would fall by 2.3 % only, less than minGain = 5.0 %: a query reads "))
+  }
+
   test("what cannot be advised is one sentence") {
     withTempDir { dir =>
       val path = dir.resolve("t")

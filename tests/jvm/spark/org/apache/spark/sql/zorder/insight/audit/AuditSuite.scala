@@ -1,13 +1,16 @@
 package org.apache.spark.sql.zorder.insight.audit
 
+import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.Path
 
+import org.apache.parquet.crypto.FileEncryptionProperties
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.functions.{col, lit}
 import org.apache.spark.sql.zorder.SharedTables
 import org.apache.spark.sql.zorder.clustering.{JobWatch, RunFixture}
+import org.apache.spark.sql.zorder.stats.ForeignFile
 import sparkzorder.{LongTest, Steps}
 import sparkzorder.mark.SameOnAllLines
 
@@ -191,6 +194,67 @@ class AuditSuite extends AnyFunSuite with RunFixture with SharedTables with Step
         statement(row) === s"ZORDER TABLE '$path' BY (ts, b) WITH (timestampType = 'micros', fileCount = 8)")
       done(one(statement(row)))
       assert(verdict(of(path, "ts, b")) === "OK")
+    }
+  }
+
+  /** One file of 100 rows more. */
+  private def append(path: Path, s: String): Unit =
+    spark.range(0, 100, 1, 1).selectExpr("id", s"$s s").write.mode("append").parquet(path.toString)
+
+  private val longText = "concat(repeat('x', 3000), id)"
+
+  test("strings without bounds in files of a run: NO STATISTICS, and no statement") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      (0 until 4).foreach(_ => append(path, longText))
+      val before = of(path, "s")
+      assert(verdict(before) === "NO STATISTICS" && statement(before) != null, before)
+      done(zorder(path, "BY (id) WITH (fileCount = 4, force = true)"))
+      val after = of(path, "s")
+      assert(verdict(after) === "NO STATISTICS" && statement(after) === null, after)
+      assert(after.getAs[String]("reason").contains("though a run wrote them"), after)
+    }
+  }
+
+  test("one value in the files with bounds: nothing is said of the others") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      (0 until 3).foreach(_ => append(path, "'k'"))
+      assert(of(path, "s").getAs[String]("reason") === "All files have the same single value of s.")
+      append(path, longText)
+      val row = of(path, "s")
+      assert(verdict(row) === "OK" && long(row, "files_without_statistics") === 1, row)
+      assert(
+        row.getAs[String]("reason") === "All files with min and max have the same single value of s.")
+    }
+  }
+
+  test("encrypted footers: NO STATISTICS by the number of files, and no statement") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      append(path, "'k'")
+      (0 until 4).foreach { f =>
+        val key = FileEncryptionProperties.builder("0123456789abcdef".getBytes(UTF_8)).build()
+        ForeignFile.write(path.resolve(s"z-$f.parquet"), "message m { optional int64 id; }", 10)(
+          _.withEncryption(key))((g, i) => g.append("id", i.toLong))
+      }
+      val row = of(path, "id")
+      assert(verdict(row) === "NO STATISTICS" && statement(row) === null, row)
+      assert(row.getAs[String]("reason") ===
+        "80.0 % of the files are without min and max of id: a run refuses encrypted files.")
+    }
+  }
+
+  test("clustered by a column and an expression: no statement undoes that layout") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      write(numbers(5000), 8, path)
+      done(zorder(path, "BY (a, upper(s)) WITH (fileCount = 8, force = true)"))
+      val row = audit(s"'$path'").head
+      assert(row.getSeq[String](row.fieldIndex("notes")).exists(_.contains("upper(s): it is left out")), row)
+      assert(row.getAs[String]("curve") != null, row)
+      assert(!Set("USE SORT", "RECLUSTER").contains(verdict(row)), row)
+      assert(Option(statement(row)).forall(_.contains("BY (a, upper(s))")), row)
     }
   }
 

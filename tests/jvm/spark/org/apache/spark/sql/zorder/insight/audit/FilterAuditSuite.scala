@@ -121,6 +121,15 @@ class FilterAuditSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("a filter that cannot be parsed is refused in one line") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(10).write.parquet(path.toString)
+      val refused = intercept[org.apache.spark.sql.AnalysisException](audit(path, "id = ")).getMessage
+      assert(refused.contains("Syntax error") && !refused.trim.contains("\n"), refused)
+    }
+  }
+
   test("a partition column of type CHAR, whose directories have its blanks or not") {
     withTable("w_c") {
       spark.sql("CREATE TABLE w_c (id INT, p CHAR(5)) USING parquet PARTITIONED BY (p)")

@@ -136,6 +136,16 @@ class QueryAuditSuite extends AnyFunSuite with RunFixture with SkippedScans {
     }
   }
 
+  test("queries of a function of the audited column ask that column") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(4000).repartition(4).write.parquet(path.toString)
+      logOf("functions", path, Seq("year(d) = 2021", "abs(a) = 3 AND upper(s) = 'X'", "abs(a) = 4"))
+      assert(audited(path, "a, d", "functions").getAs[String]("verdict") !== "WRONG COLUMNS")
+      assert(audited(path, "b", "functions").getAs[String]("verdict") === "WRONG COLUMNS")
+    }
+  }
+
   test("partitions of NULL, of strings and of dates") {
     withTempDir { dir =>
       val path = dir.resolve("t")

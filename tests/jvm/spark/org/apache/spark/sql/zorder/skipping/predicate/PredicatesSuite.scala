@@ -155,8 +155,7 @@ class PredicatesSuite extends AnyFunSuite with FilterFixture {
     assert(patterns.inRanges(row(s = "a b")))
     assert(filtered(ddl, "s LIKE ALL ('%a%b%', '%c%d%')").ranges.free)
     val structs = (1 to 11).map(i => s"($i, ${i}L)").mkString(", ")
-    assert(filtered(ddl, s"(a, b) IN ($structs)").inRanges(row(a = 11, b = 11)))
-    is(s"a = 1 AND (a, b) IN ($structs)", "a equal[1]")
+    assert(filtered(ddl, s"(a, b) IN ($structs)").inRanges(row(a = 11, b = 11L)))
   }
 
   test("floating point: one zero, NaN above all") {

@@ -21,7 +21,13 @@ private[zorder] object ClusteredBy {
       .filter(_.nonEmpty)
 
   /** The columns of the last run, by their present names. */
-  def lastRun(table: ClusterTable): Option[Seq[String]] = table.state.latest().map(ColumnIds.named(table, _))
+  private def lastRun(table: ClusterTable): Option[Seq[String]] =
+    table.state.latest().map(ColumnIds.named(table, _))
+
+  /** The same; None as well if one of them was dropped: then the last run was by others, whatever is asked. */
+  def lastRunIfThere(table: ClusterTable): Option[Seq[String]] =
+    table.state.latest().filter(run => ColumnIds.renamed(table, run).values.forall(_.isDefined))
+      .map(ColumnIds.named(table, _))
 
   private def fromProperty(table: ClusterTable): Option[Seq[String]] =
     table.properties.get(Property).map(inList)

@@ -250,8 +250,12 @@ private[zorder] object WhereCondition {
       where: String,
       e: AnalysisException): Nothing = {
     val same = session.sessionState.conf.resolver
-    val names = session.sessionState.sqlParser.parseExpression(where)
-      .collect { case a: UnresolvedAttribute => a.nameParts.head }
+    // what cannot be parsed names nothing, and the error says so
+    val names: Seq[String] =
+      try
+        session.sessionState.sqlParser.parseExpression(where)
+          .collect { case a: UnresolvedAttribute => a.nameParts.head }
+      catch { case _: AnalysisException => Nil }
     names.find(n => !schema.exists(f => same(f.name, n))) match {
       case Some(n) =>
         refuse(

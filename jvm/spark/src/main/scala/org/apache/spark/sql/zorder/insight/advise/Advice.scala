@@ -139,9 +139,13 @@ private[advise] object Reasons {
     else
       s"Sorted by ${columns.mkString(", ")}, a query reads ${read(shares)}, no more than along any curve$basis."
 
-  def noGain(best: AdviceShares, least: Double): String =
-    s"The mean share read would fall by ${HumanReadable.percent(best.gain)} only, less than minGain = ${HumanReadable.percent(least)}: " +
-      s"a query reads ${read(best)}."
+  def noGain(best: AdviceShares, least: Double): String = {
+    val change =
+      if (best.gain < 0) s"rise by ${HumanReadable.percent(-best.gain)}"
+      else
+        s"fall by ${HumanReadable.percent(best.gain)} only, less than minGain = ${HumanReadable.percent(least)}"
+    s"The mean share read would $change: a query reads ${read(best)}."
+  }
 
   def inLayout(now: Double, bound: Double, files: Int): String =
     s"A query reads ${HumanReadable.share(now)} of the files as they are, and the bound for ${HumanReadable.count(files.toLong, "file")} " +

@@ -43,6 +43,10 @@ final class Advisor private (
     case _ => a
   }
 
+  /** What a run by these columns can name as long as the table keeps its own. */
+  private def runsBy(columns: Seq[String]): Seq[String] =
+    if (table.reclustered(columns).isEmpty) columns else table.clusteredBy.getOrElse(columns)
+
   private def advice(): Seq[Advice] = {
     val files = table.files()
     if (files.isEmpty) refuse("ZORDER_CANNOT_ADVISE.NO_FILES", "table" -> table.name)
@@ -69,7 +73,7 @@ final class Advisor private (
       Advice(Recommendation.LeaveIt, Reasons.nothingToClusterBy, files = Some(files.length)) +: kept
     else {
       val found = AdviceInput(pinned, user, table, considered, plan, log, progress)
-      val laidOut = ClusteredBy.lastRun(table)
+      val laidOut = ClusteredBy.lastRunIfThere(table)
       new Proposals(
         target,
         table.hasOthersFiles,
@@ -79,6 +83,7 @@ final class Advisor private (
         found,
         log,
         laidOut,
+        runsBy,
         options).all(progress) ++ kept
     }
   }

@@ -26,6 +26,8 @@ import sparkzorder.curve.layout.Scale
  *   whether their statements take files that the format keeps for another clusterer
  * @param laidOut
  *   the columns that the table was last clustered by
+ * @param runsBy
+ *   the columns that a run names instead of these, where the format allows its own alone
  */
 final private[advise] class Proposals(
     target: TableRef,
@@ -36,6 +38,7 @@ final private[advise] class Proposals(
     found: AdviceInput,
     log: Option[QueryLog],
     laidOut: Option[Seq[String]],
+    runsBy: Seq[String] => Seq[String],
     options: RunOptions) {
   import Proposals._
 
@@ -123,7 +126,7 @@ final private[advise] class Proposals(
   private def proposal(set: ColumnSet, shares: AdviceShares, basis: String): Advice = {
     val by = set.order.map(openName)
     val order = Reasons.losesOrder(considered.inOrder.filterNot(by.contains)).fold("")("; " + _) + basis
-    val (statement, how) = run(set)
+    val (statement, how) = run(set, by)
     val lastIsLast = set.columns.size > 1 && set.order.last == set.columns.last
     val reason =
       if (set.isSort) Reasons.sort(by, shares, order) else Reasons.cluster(by, shares, set.lossByLast, order)
@@ -140,14 +143,16 @@ final private[advise] class Proposals(
     )
   }
 
-  /** The statement that makes this layout, or a sentence where no statement does. */
-  private def run(set: ColumnSet, more: (String, String)*): (Option[String], String) = {
-    val by = set.order.map(openName)
+  /**
+   * The statement that makes this layout, or one by other columns; or a sentence where no statement does.
+   */
+  private def run(set: ColumnSet, by: Seq[String], more: (String, String)*): (Option[String], String) = {
     val name = log.map(_.name)
+    val isSort = set.isSort && by == set.order.map(openName)
     // a sort is the same whatever is asked
-    if (!set.isSort && name.exists(Statements.isPassing))
+    if (!isSort && name.exists(Statements.isPassing))
       (None, Reasons.withTheSameQueries(by, full, more: _*))
-    else (Some(Statements.zorder(target, full, by, set.isSort && by.size > 1, name, more: _*)), "")
+    else (Some(Statements.zorder(target, full, by, isSort && by.size > 1, name, more: _*)), "")
   }
 
   /**
@@ -178,8 +183,12 @@ final private[advise] class Proposals(
 
   /** @param force write the filters even though clustering alone would not gain enough */
   private def blooms(best: ColumnSet, force: Boolean): Seq[Advice] = filtered.map { c =>
-    val more = Seq("bloom" -> names(c)) ++ (if (force) Seq("force" -> "true") else Nil)
-    val (statement, how) = run(best, more: _*)
+    val wanted = best.order.map(openName)
+    val by = runsBy(wanted)
+    // what other columns gain nobody has looked at
+    val forced = force || by != wanted
+    val more = Seq("bloom" -> names(c)) ++ (if (forced) Seq("force" -> "true") else Nil)
+    val (statement, how) = run(best, by, more: _*)
     Advice(
       Recommendation.BloomFilter,
       Reasons.bloom(names(c), asked(c)) + how,
@@ -191,7 +200,9 @@ final private[advise] class Proposals(
     if (found.judged.partition.directory.nonEmpty) Nil
     else {
       val oneFile = 1.0 / found.judged.files
-      PartitionColumns.of(counts, names.indices.map(asked), found.sample.rows, oneFile).map { c =>
+      val few = PartitionColumns.of(counts, names.indices.map(asked), found.sample.rows, oneFile)
+      // no table is partitioned by a field of a struct
+      few.filter(c => considered.columns(found.columns(c)).path.exists(_.length == 1)).map { c =>
         Advice(
           Recommendation.Partition,
           Reasons.partition(names(c), counts(c).distinct, asked(c)),

@@ -18,6 +18,8 @@ import org.apache.spark.sql.zorder.stats.ParquetZones
  *   whether a run has laid a partition out by the same columns, and no run by others followed
  * @param unchanged
  *   whether a partition has no files that came after the last run
+ * @param written
+ *   whether a run that stands has written a file
  * @param runs
  *   how many files a run makes of a partition
  * @param mayIndex
@@ -28,10 +30,14 @@ final private[audit] class AuditRules(
     asked: Option[LoggedColumnShares],
     laidOut: Scope => Boolean,
     unchanged: Scope => Boolean,
+    written: AuditedFile => Boolean,
     runs: FilesOfRun,
     mayIndex: Boolean) {
   private val names = columns.names
   private val all = names.mkString(", ")
+
+  /** An expression orders rows as well, and no file tells how: statements keep it. */
+  private val leavesOut = columns.by.length > names.length
 
   private def settled(scope: Scope): Boolean = laidOut(scope) && unchanged(scope)
 
@@ -81,28 +87,40 @@ final private[audit] class AuditRules(
   private def noStatistics(scope: Scope): Option[Finding] =
     names.indices.find(c => scope.unknownShare(c) > AuditRules.Half).map { c =>
       val dataType = columns.stats(c).dataType
-      val why =
-        s"${percent(scope.unknownShare(c))} of the rows are in files without min and max of ${names(c)}"
-      if (!ParquetZones.bounds(dataType))
-        Finding(
-          FindingKind.NoStatistics,
-          s"$why, and files never have such of its type ${dataType.sql}: leave it out.",
-          None)
-      else {
-        // Spark writes timestamps as INT96 by default, and INT96 has no bounds
-        val options = if (dataType == TimestampType) Seq("timestampType" -> "'micros'") else Nil
-        Finding(
-          FindingKind.NoStatistics,
-          s"$why, so that every query reads them; a rewrite gives them statistics.",
-          Some(Fix.Cluster(names, options = options, full = options.isEmpty && settled(scope))))
+      val what = if (scope.countsRows(c)) "rows are in files" else "files are"
+      val why = s"${percent(scope.unknownShare(c))} of the $what without min and max of ${names(c)}"
+      // Spark writes timestamps as INT96 by default, and INT96 has no bounds
+      val options = if (dataType == TimestampType) Seq("timestampType" -> "'micros'") else Nil
+      helpless(scope, c) match {
+        case Some(because) => Finding(FindingKind.NoStatistics, s"$why$because", None)
+        case None => Finding(
+            FindingKind.NoStatistics,
+            s"$why, so that every query reads them; a rewrite gives them statistics.",
+            Some(Fix.Cluster(columns.by, options = options, full = options.isEmpty && settled(scope))))
       }
     }
+
+  /** Why no rewrite gives files statistics of this column. */
+  private def helpless(scope: Scope, column: Int): Option[String] = {
+    val dataType = columns.stats(column).dataType
+    if (!ParquetZones.bounds(dataType))
+      Some(s", and files never have such of its type ${dataType.sql}: leave it out.")
+    else if (scope.files.exists(_.encrypted)) Some(": a run refuses encrypted files.")
+    else if (dataType != TimestampType && scope.unknown(column).forall(written))
+      Some(", though a run wrote them: Parquet keeps no bounds that are NaN or too long. Leave it out.")
+    else None
+  }
+
+  private def oneValue(scope: Scope): String = {
+    val known = if (names.indices.exists(scope.unknown(_).nonEmpty)) " with min and max" else ""
+    s"All files$known have the same single value of $all."
+  }
 
   private def byReads(scope: Scope): Finding = {
     val useful = names.indices.filter(scope.counts)
     useful match {
-      case IndexedSeq() => Finding(FindingKind.Ok, s"All files have the same single value of $all.", None)
-      case IndexedSeq(only) =>
+      case IndexedSeq() => Finding(FindingKind.Ok, oneValue(scope), None)
+      case IndexedSeq(only) if !leavesOut =>
         val now = scope.fileLevel.columns(only).reads.lookUp
         val sorted = cluster(scope, Seq(names(only)), Some("lexical"))
         def least(files: Int): Double = scope.boundOfSort(only, files)
@@ -114,10 +132,13 @@ final private[audit] class AuditRules(
         } else well(scope, now, least, sorted)
       case _ =>
         val now = scope.fileLevel.joint.reads.lookUp
-        if (AuditRules.needs(now, scope.boundOfLayout(scope.files.length)))
-          needing(FindingKind.Recluster, scope, cluster(scope, names), now, scope.boundOfLayout)(n =>
+        val layout = cluster(scope, columns.by)
+        // what the last run made by an expression as well is not judged without it
+        val judged = !(leavesOut && laidOut(scope))
+        if (judged && AuditRules.needs(now, scope.boundOfLayout(scope.files.length)))
+          needing(FindingKind.Recluster, scope, layout, now, scope.boundOfLayout)(n =>
             reads(now, scope.boundOfLayout(n), s"a layout by $all") + avoidable(scope))
-        else well(scope, now, scope.boundOfLayout, cluster(scope, names))
+        else well(scope, now, scope.boundOfLayout, layout)
     }
   }
 

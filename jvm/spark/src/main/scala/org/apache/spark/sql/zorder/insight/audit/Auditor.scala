@@ -40,7 +40,7 @@ final class Auditor private (
   private lazy val options = TableOptions.of(table, Nil, session)
 
   /** Whether the last run clustered by these columns. */
-  private val sameColumns = lastRun.exists(_ => ClusteredBy.lastRun(table).contains(columns.names))
+  private val sameColumns = lastRun.exists(_ => ClusteredBy.lastRunIfThere(table).contains(columns.by))
 
   /** The row of the table, then those of its partitions, the worst first. */
   def rows(): Seq[Row] =
@@ -66,6 +66,7 @@ final class Auditor private (
       log.map(LoggedColumnShares.of(session, table, columns, _)),
       scope => sameColumns && laidOut(scope.partition),
       scope => since(scope.files).exists(_.isEmpty),
+      f => ours(table.recorded(f.file)),
       new FilesOfRun(bytes, scopes.length, options),
       table.isInstanceOf[ParquetTable] && !found.indexed)
     val findings = scopes.map(s => s -> rules.of(s))

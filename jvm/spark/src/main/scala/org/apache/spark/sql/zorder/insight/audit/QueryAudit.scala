@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.clustering.request.ColumnResolver
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
-import org.apache.spark.sql.zorder.clustering.draw.DrawnQueries
+import org.apache.spark.sql.zorder.clustering.draw.{DrawnQueries, ResolvedColumn}
 import org.apache.spark.sql.zorder.querylog.{LoggedQuery, QueryLog}
 import sparkzorder.curve.{Block, NormalizedBytes, Evenly, NormalizedLong, NormalizedValue}
 
@@ -111,7 +111,8 @@ private[zorder] object QueryRow {
  * @param shares
  *   columns with bounds, each with its part of the log's weight, the heaviest first
  * @param beside
- *   the part of the weight of queries that filter none of the audited columns, but other columns than partitions have
+ *   the part of the weight of queries that filter none of the audited columns or of their functions, but other columns
+ *   than partitions have
  */
 final private[audit] case class LoggedColumnShares(shares: Seq[(String, Double)], beside: Double) {
 
@@ -137,8 +138,12 @@ private[audit] object LoggedColumnShares {
     def asks(q: LoggedQuery): Set[Seq[String]] =
       q.boxes.flatten.flatMap(c => paths.get(c.column).map(_._2)).toSet
     val audited = columns.columns.flatMap(_.path).toSet
-    val beside =
-      log.queries.filter(q => (asks(q) & audited).isEmpty && !partitions.only(q)).map(_.weight).sum
+    // a function of a column is asked of that column: other columns would not serve it
+    val reads = texts.filter { t =>
+      (readBy(session, table, t) ++ paths.get(t).toSeq.map(_._2)).exists(audited)
+    }.toSet
+    def serves(q: LoggedQuery): Boolean = q.boxes.flatten.exists(c => reads(c.column))
+    val beside = log.queries.filter(q => !serves(q) && !partitions.only(q)).map(_.weight).sum
     val each = paths.values.toSeq.distinct.filter { case (_, path) =>
       ParquetZones.bounds(StatColumn.in(table.schema, path).dataType)
     }.map { case (sql, path) => sql -> log.queries.filter(asks(_)(path)).map(_.weight).sum / all }
@@ -146,6 +151,10 @@ private[audit] object LoggedColumnShares {
       each.sortBy { case (sql, part) => (-part, sql) },
       if (all <= 0.0) 0.0 else beside / all)
   }
+
+  /** The columns that a text of the log reads, an expression of them included. */
+  private def readBy(session: ClassicSession, table: ClusterTable, text: String): Seq[Seq[String]] =
+    ResolvedColumn.of(session, table.schema, text).fold(Seq.empty[Seq[String]])(_.paths)
 
   /** None for expressions, partition columns and what is no column of the table. */
   private def resolved(

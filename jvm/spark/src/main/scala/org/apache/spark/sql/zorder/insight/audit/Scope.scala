@@ -39,10 +39,18 @@ final private[audit] class Scope(
   /** Whether values of a column differ from file to file, as far as files tell. */
   def counts(column: Int): Boolean = ofFiles.ranked(column).scale.size > 1
 
-  /** The part of the rows that are in files of which nothing is known. */
+  /** Files of which nothing is known. */
+  def unknown(column: Int): IndexedSeq[AuditedFile] = files.filter(_.whole.zones(column) == Zone.Unknown)
+
+  /** Whether the rows of such files are known, as those of files with an encrypted footer are not. */
+  def countsRows(column: Int): Boolean = unknown(column).forall(_.whole.rows > 0)
+
+  /** The part of the rows that are in files of which nothing is known; of the files, if nobody knows their rows. */
   def unknownShare(column: Int): Double = {
-    val unknown = blocks.filter(_.zones(column) == Zone.Unknown).map(_.rows).sum
-    if (rows == 0) 0.0 else unknown.toDouble / rows
+    val such = unknown(column)
+    if (such.isEmpty) 0.0
+    else if (countsRows(column)) such.map(_.whole.rows).sum.toDouble / rows.toDouble
+    else such.length.toDouble / files.length
   }
 
   /** The least that look-ups read, if so many files are sorted by that column alone. */

@@ -67,7 +67,7 @@ private[audit] object FileReading {
     val wanted = columns.stats.indices.map(Option(_))
     val whole = known.orElse(footer.map(_.block(wanted))).get
     val groups = footer.map(_.rowGroupBlocks(wanted).toIndexedSeq)
-    AuditedFile(file, whole, groups, pages)
+    AuditedFile(file, whole, groups, pages, footer.exists(_.encrypted))
   }
 
   private def indexOf(session: ClassicSession, table: ClusterTable): Option[StatisticsIndex] = table match {
@@ -147,12 +147,15 @@ private[audit] object FileReading {
  *   None where only the statistics index was asked
  * @param pages
  *   of a file of the sample
+ * @param encrypted
+ *   whether its footer or some of its columns are, as far as footers were read
  */
 final private[audit] case class AuditedFile(
     file: DataFile,
     whole: Block,
     rowGroups: Option[IndexedSeq[Block]],
-    pages: Option[FilePages]) {
+    pages: Option[FilePages],
+    encrypted: Boolean = false) {
 
   def lacksStatistics: Boolean = whole.zones.contains(Zone.Unknown)
 
@@ -175,12 +178,15 @@ private[audit] object AuditedFile {
 /**
  * The columns that an audit is about, and how files are asked for them.
  *
+ * @param by
+ *   as SQL, the expressions among them that were left out as well
  * @param notes
  *   sentences on what was left out
  */
 final private[audit] case class AuditedColumns(
     columns: IndexedSeq[ClusterColumn],
     stats: IndexedSeq[StatColumn],
+    by: Seq[String],
     notes: Seq[String]) {
   def names: Seq[String] = columns.map(_.sql)
 
@@ -188,7 +194,7 @@ final private[audit] case class AuditedColumns(
 }
 
 private[audit] object AuditedColumns {
-  val none: AuditedColumns = AuditedColumns(IndexedSeq.empty, IndexedSeq.empty, Nil)
+  val none: AuditedColumns = AuditedColumns(IndexedSeq.empty, IndexedSeq.empty, Nil, Nil)
 
   /**
    * @param list
@@ -207,6 +213,7 @@ private[audit] object AuditedColumns {
     AuditedColumns(
       stored.toIndexedSeq,
       stored.map(c => StatColumn.in(table.schema, c.path.get).copy(overlookNaN = true)).toIndexedSeq,
+      all.map(_.sql),
       computed.map(c => s"Files keep no bounds of the expression ${c.sql}: it is left out."))
   }
 }
