@@ -283,6 +283,17 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans with Steps {
     }
   }
 
+  test("the same comparison by another collation is another expression (Spark 4)") {
+    assume(spark.version.head >= '4', "Spark 3.5 has no collations")
+    withTempDir { dir =>
+      val path = written(dir)
+      index(path, "status = 'open' COLLATE UNICODE, status = 'OPEN' COLLATE UNICODE")
+      assert(opens(read(path).where("status = 'OPEN' COLLATE UNICODE")) === 1)
+      assert(sameIds(path, "status = 'open' COLLATE UNICODE_CI").size === 200)
+      assert(sameIds(path, "status = 'open' COLLATE UNICODE").isEmpty)
+    }
+  }
+
   test("CASE is found again, and each has its own meaning") {
     withTempDir { dir =>
       val path = written(dir)
