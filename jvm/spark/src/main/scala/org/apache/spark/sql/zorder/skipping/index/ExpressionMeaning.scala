@@ -34,7 +34,7 @@ private[skipping] object ExpressionMeaning {
   /** Whether a meaning was written down by this version of ours: those before it left out what matters. */
   def isCurrent(meaning: String): Boolean = meaning.startsWith(Format + " ")
 
-  private val Format = "4"
+  private val Format = "3"
 
   private val line: String = SPARK_VERSION_SHORT.split('.').take(2).mkString(".")
 
@@ -55,18 +55,15 @@ private[skipping] object ExpressionMeaning {
   private def tree(e: Expression, caseSensitive: Boolean): String = ColumnPath.of(e) match {
     case Some(path) =>
       val name = ColumnPath.sql(path)
-      s"${if (caseSensitive) name else name.toLowerCase(Locale.ROOT)}:${named(e.dataType)}"
+      s"${if (caseSensitive) name else name.toLowerCase(Locale.ROOT)}:${e.dataType.json}"
     case None =>
       val own = e match {
-        case l: Literal => Seq(named(l.dataType), value(l.value))
+        case l: Literal => Seq(l.dataType.json, value(l.value))
         case _ => e.productIterator.filterNot(isExpression).map(text).toSeq
       }
       val parts = own ++ e.children.map(tree(_, caseSensitive))
-      parts.mkString(s"${e.getClass.getName}(", ", ", s"):${named(e.dataType)}")
+      parts.mkString(s"${e.getClass.getName}(", ", ", s"):${e.dataType.json}")
   }
-
-  /** JSON has all of a type but the collation of a text, which SQL has. */
-  private def named(t: DataType): String = s"${t.json} ${t.sql}"
 
   private def isExpression(argument: Any): Boolean = argument match {
     case _: Expression | Some(_: Expression) => true
@@ -77,7 +74,7 @@ private[skipping] object ExpressionMeaning {
   }
 
   private def text(argument: Any): String = argument match {
-    case t: DataType => named(t)
+    case t: DataType => t.json
     case Some(x) => s"Some(${text(x)})"
     case values: Set[_] => values.toSeq.map(value).sorted.mkString("{", " ", "}")
     case other => String.valueOf(other)
