@@ -23,7 +23,7 @@ import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 
 /**
  * Plans how new files grow into layouts that are stored already: one pruned job counts the new rows by file number,
- * and then they are merged into their cells or appended in layout order, as the write budget allows.
+ * and then they are merged into their cells or become files of their own, as the write budget allows.
  */
 final private[clustering] class IncrementPlanner(context: RunContext, batches: Batches) {
   import context.{curve, log, options, pinned, progress, request, statistics, table}

@@ -171,8 +171,8 @@ object ZOrderOption {
       "bytes per byte",
       "5",
       "Bytes that a run may write per byte appended since the last one. If a merge would cost more, new rows become " +
-        "files of their own in layout order and are merged with each other by size. When rewriting the whole " +
-        "partition becomes cheaper, the run does that.",
+        "files of their own and are merged with each other by size. When rewriting the whole partition becomes " +
+        "cheaper, the run does that.",
       (o, v) => o.copy(writeBudget = v)
     ),
     option(OptionValue.share)(
