@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.skipping
 
+import java.nio.file.{Files, StandardCopyOption}
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
@@ -172,6 +174,37 @@ class IcebergIndexSuite extends AnyFunSuite with NarrowedIcebergTables {
       on(t, "ALTER TABLE <t> ADD COLUMN s.x STRING")
       indexed(t, clause)
       assert(on(t, s"SELECT * FROM <t> VERSION AS OF $before WHERE lower(s.x) = 'x7'").count() === 1)
+    }
+  }
+
+  test("a file that is brought in again under its name, written anew, is not taken for the earlier one") {
+    val dir = Files.createTempDirectory("brought")
+    val t = create("brought", "id BIGINT", "TBLPROPERTIES ('write.metadata.metrics.default' = 'none')")
+
+    /** Files of one length, whatever is in them. */
+    def bring(first: Long): Long = {
+      val written = dir.resolve("written").toString
+      spark.range(first, first + 100, 1, 1).write.mode("overwrite").option("compression", "none").option(
+        "parquet.enable.dictionary",
+        "false").parquet(written)
+      val file = new java.io.File(written).listFiles.filter(_.getName.endsWith(".parquet")).head
+      val there = dir.resolve("in").resolve("part.parquet")
+      Files.createDirectories(there.getParent)
+      Files.move(file.toPath, there, StandardCopyOption.REPLACE_EXISTING)
+      sql(s"CALL ice.system.add_files('db.brought', 'parquet.`${there.getParent}`')").collect()
+      Files.size(there)
+    }
+    val length = bring(1000)
+    indexed(t, "COLUMNS (abs(id))")
+    quick {
+      assert(on(t, "SELECT * FROM <t> WHERE abs(id) = 1050").count() === 1)
+      assert(opens(on(t, "SELECT * FROM <t> WHERE abs(id) = 50")) === 0)
+      on(t, "DELETE FROM <t>")
+      assert(bring(0) === length)
+      assert(on(t, "SELECT * FROM <t> WHERE abs(id) = 50").count() === 1)
+      assert(statement(t, "REFRESH INDEX").getAs[Long]("footers_read") === 1)
+      assert(on(t, "SELECT * FROM <t> WHERE abs(id) = 50").count() === 1)
+      assert(opens(on(t, "SELECT * FROM <t> WHERE abs(id) = 1050")) === 0)
     }
   }
 

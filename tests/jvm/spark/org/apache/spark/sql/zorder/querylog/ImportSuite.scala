@@ -40,8 +40,11 @@ class ImportSuite extends AnyFunSuite with ZOrderSession with FilterFixture {
     withTables {
       val found = rows("SELECT * FROM zorder_query_log('SELECT * FROM i_t WHERE a = 5', " +
         "array('select b from i_t where a=5', 'CREATE TABLE i_made USING parquet AS SELECT * FROM i_t WHERE b > 7'), " +
-        "'DELETE FROM i_t', 'SELECT 1')")
-      assert(found === Seq((table, Seq("a equal[5]"), 2.0), (table, Seq("b range(8..)"), 1.0)))
+        "'DELETE FROM i_t', 'SELECT 1', 'DELETE FROM i_t WHERE a IN (SELECT a FROM i_t WHERE b < 3)')")
+      assert(found === Seq(
+        (table, Seq("a equal[5]"), 2.0),
+        (table, Seq("b range(8..)"), 1.0),
+        (table, Seq("b range(..2)"), 1.0)))
       assert(!spark.catalog.tableExists("i_made"))
     }
   }
@@ -69,6 +72,10 @@ class ImportSuite extends AnyFunSuite with ZOrderSession with FilterFixture {
       Seq("", "1", "NULL", "array('x', NULL)").foreach(a => assert(refused(a).contains(usage), a))
       val gone = intercept[AnalysisException](spark.sql("SELECT * FROM zorder_event_log('/nowhere/at/all')"))
       assert(gone.getMessage.contains("There is no event log at file:/nowhere/at/all."))
+      for ((path, said) <- Seq("" -> "empty string", "nowhere://x" -> "nowhere")) {
+        val no = intercept[AnalysisException](spark.sql(s"SELECT * FROM zorder_event_log('$path')"))
+        assert(no.getMessage.contains(s"The event log $path cannot be read: ") && no.getMessage.contains(said))
+      }
     }
   }
 
@@ -88,7 +95,10 @@ class ImportSuite extends AnyFunSuite with ZOrderSession with FilterFixture {
     "a IS NULL" -> "a null")
 
   /** The events of real queries, as Spark writes them. */
-  private def events(conditions: Seq[String]): Seq[String] = {
+  private def events(conditions: Seq[String]): Seq[String] =
+    eventsOf(conditions.map(c => s"SELECT * FROM i_t WHERE $c"))
+
+  private def eventsOf(statements: Seq[String]): Seq[String] = {
     val seen = mutable.ArrayBuffer.empty[SparkListenerEvent]
     val listener = new SparkListener {
       override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
@@ -97,7 +107,7 @@ class ImportSuite extends AnyFunSuite with ZOrderSession with FilterFixture {
       }
     }
     spark.sparkContext.addSparkListener(listener)
-    try conditions.foreach(c => spark.sql(s"SELECT * FROM i_t WHERE $c").collect())
+    try statements.foreach(spark.sql(_).collect())
     finally {
       spark.sparkContext.listenerBus.waitUntilEmpty(10000)
       spark.sparkContext.removeSparkListener(listener)
@@ -161,6 +171,20 @@ class ImportSuite extends AnyFunSuite with ZOrderSession with FilterFixture {
           val some = rows(s"SELECT * FROM zorder_event_log('$killed')")
           assert(some.map(_._2) === Seq(wanted) && some.head._3 > 1.0 && some.head._3 < 100.0)
         } finally java.util.TimeZone.setDefault(before)
+      }
+    }
+  }
+
+  test("event logs: a dynamic filter's copy of a scan is not counted") {
+    withTable("i_t", "i_parts") {
+      spark.sql("CREATE TABLE i_t USING parquet AS SELECT int(id) a, id b FROM range(100)")
+      spark.sql("CREATE TABLE i_parts USING parquet PARTITIONED BY (p) AS SELECT id x, id % 10 p FROM range(100)")
+      val lines = eventsOf(Seq("SELECT x FROM i_parts JOIN i_t ON p = b WHERE a = 5"))
+      assert(lines.exists(_.contains("dynamicpruning")))
+      withTempDir { dir =>
+        write(dir.resolve("app-1"), lines, None)
+        val found = rows(s"SELECT * FROM zorder_event_log('$dir')").filter(_._1 == table)
+        assert(found.map(_._3) === Seq(1.0))
       }
     }
   }

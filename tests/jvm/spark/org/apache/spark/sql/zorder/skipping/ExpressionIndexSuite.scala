@@ -76,6 +76,28 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans with Steps {
     }
   }
 
+  test("what an expression makes of CHAR depends on whether the session fills it up with blanks") {
+    withTempDir { dir =>
+      withTable("of_char") {
+        spark.sql(s"CREATE TABLE of_char (id BIGINT, c CHAR(5)) USING parquet LOCATION '${dir.resolve("c")}'")
+        val Padding = "spark.sql.readSideCharPadding"
+        // others may have written without the blanks
+        people.selectExpr("id", "'ab' c").write.mode("append").parquet(dir.resolve("c").toString)
+        spark.sql("REFRESH TABLE of_char")
+        aged(dir.resolve("c"))
+        def found(length: Int): Long = spark.sql(s"SELECT id FROM of_char WHERE octet_length(c) = $length").count()
+        for (padded <- Seq(true, false)) withConf(Padding -> padded.toString) {
+          spark.sql("ZORDER INDEX of_char COLUMNS (octet_length(c))")
+          for (asked <- Seq(true, false)) withConf(Padding -> asked.toString)(
+            for (length <- Seq(2, 5)) {
+              val all = withConf("spark.zorder.skipping.enabled" -> "false")(found(length))
+              assert(found(length) === all, s"$length bytes, index padded: $padded, query: $asked")
+            })
+        }
+      }
+    }
+  }
+
   test("ranges are kept up, and what only they know of a file is read again where it has changed") {
     withTempDir { dir =>
       val path = written(dir)
@@ -217,6 +239,10 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans with Steps {
           "size(m) + 1" -> "computed by size",
           "ts > current_timestamp()" -> "computed by current_timestamp",
           "cast(ts as date) = current_date()" -> "computed by current_date",
+          "cast(ts as date) = DATE'today'" -> "computed by 'today'",
+          "ts > TIMESTAMP_NTZ /* of that day */ ' Now '" -> "computed by ' Now '",
+          "ts > 'yesterday UTC'" -> "computed by 'yesterday UTC'",
+          "ts > '10:00'" -> "computed by '10:00'",
           "cast(email as timestamp)" -> "computed by cast",
           "cast(named_struct('v', v) as string) = 'x'" -> "no index can hold it"
         )) {

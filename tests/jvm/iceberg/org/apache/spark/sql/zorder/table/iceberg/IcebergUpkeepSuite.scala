@@ -44,6 +44,16 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture with Steps {
     assert(sql(s"SELECT * FROM zorder_history('$t')").count() == 2)
   }
 
+  test("a vacuum expires snapshots of a table whose files lie elsewhere, and finds no orphans") {
+    val files = temp.resolve("elsewhere").toUri
+    val t = create("elsewhere", "id BIGINT, a INT, b INT", s"TBLPROPERTIES ('write.data.path' = '$files')")
+    fill(t, 2000, 4, "id", "int(hash(id)) AS a", "int(id % 97) AS b")
+    cluster(t, "a, b")
+    assert(!Files.exists(Paths.get(URI.create(load(t).location + "/data").getPath)))
+    assert(status(one(s"ZORDER VACUUM $t RETAIN 0 HOURS")) == "DELETED")
+    assert(load(t).snapshots.asScala.size == 1 && spark.table(t).count() == 2000)
+  }
+
   test("rollback brings the files before the last run back, and only those") {
     val t = filled("rolled")
     val before = filesOf(t)

@@ -335,10 +335,10 @@ class IndexableFunctionsSuite extends AnyFunSuite with ZOrderSession {
     base {
       val _ = table
       val all = planned(samples).map(_._1)
-      val refused = samples.zip(all).flatMap { case (s, e) => IndexableFunctions.refused(e, e).map(s -> _) }
+      val refused = samples.zip(all).flatMap { case (s, e) => IndexableFunctions.refused(e, e, s).map(s -> _) }
       assert(refused.isEmpty)
       val wholeStruct = planned(Seq("st IS NULL")).head._1
-      assert(IndexableFunctions.refused(wholeStruct, wholeStruct).isDefined)
+      assert(IndexableFunctions.refused(wholeStruct, wholeStruct, "s").isDefined)
       val seen = all.flatMap(_.collect { case e => e.getClass.getSimpleName }).toSet
       val there = IndexableFunctions.Names.filter(n =>
         Try(Class.forName(s"org.apache.spark.sql.catalyst.expressions.$n")).isSuccess)

@@ -24,8 +24,14 @@ object EventLogImport {
 
   /** The queries with their values; similar queries are one row. */
   def queries(session: ClassicSession, path: String): Seq[LoggedQuery] = {
-    val root = new Path(path)
-    val fs = root.getFileSystem(session.sessionState.newHadoopConf())
+    val (root, fs) =
+      try {
+        val root = new Path(path)
+        (root, root.getFileSystem(session.sessionState.newHadoopConf()))
+      } catch {
+        case NonFatal(e) =>
+          refuse("ZORDER_INVALID_QUERY_LOG.EVENT_LOG", "file" -> path, "cause" -> firstLine(e))
+      }
     if (!fs.exists(root)) refuse("ZORDER_INVALID_QUERY_LOG.NO_EVENT_LOG", "path" -> fs.makeQualified(root))
     QueryShape.counted(applications(fs, root).flatMap(read(fs, _)))
   }

@@ -29,15 +29,23 @@ object SqlImport {
     QueryShape.counted(rows.filter(_.boxes.nonEmpty))
   }
 
-  /** A command in a text is not executed, its query counts. What is cached does not hide the table below it. */
+  /** A command in a text is not executed, its queries count. What is cached does not hide the table below it. */
   private def optimized(session: ClassicSession, text: String): Seq[LogicalPlan] =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       val parsed = session.sessionState.sqlParser.parsePlan(text)
       val analyzed = session.sessionState.executePlan(parsed, CommandExecutionMode.SKIP).analyzed
-      val inside = analyzed match {
-        case command: Command => command.innerChildren.collect { case query: LogicalPlan => query }
-        case _ => Nil
-      }
-      (analyzed +: inside).map(p => session.sessionState.optimizer.execute(p.clone()))
+      PlansOfStatement(analyzed).map(p => session.sessionState.optimizer.execute(p.clone()))
     }
+}
+
+/** The plans of a statement that read tables. */
+private[zorder] object PlansOfStatement {
+
+  /** The analyzed plan, and the query of `CREATE TABLE ... AS SELECT` and the like, which is no child of the command. */
+  def apply(analyzed: LogicalPlan): Seq[LogicalPlan] = analyzed match {
+    case command: Command =>
+      val found = command.subqueries
+      command +: command.innerChildren.collect { case q: LogicalPlan if !found.exists(_ eq q) => q }
+    case query => Seq(query)
+  }
 }

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table
 import org.apache.commons.codec.digest.DigestUtils
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /**
  * What an index of ours needs to know of a table whose format keeps its own list of files. Its data files never change,
@@ -19,6 +19,12 @@ trait FormatIndexing {
    * and added again, has another text than the one that had its name before.
    */
   def identities: Map[String, String]
+
+  /**
+   * Tells a file from an earlier one of its path and length, which another program may have brought in; 0 in a format
+   * that uses no path twice.
+   */
+  def generation(file: DataFile): Long = 0L
 
   /** All rows of files. Those that deletes have taken away may be in another snapshot. */
   def rows(session: ClassicSession, partitions: IndexedSeq[PinnedPartition]): InputRelation

@@ -51,8 +51,13 @@ private[iceberg] object IcebergReach {
  *
  * @param id
  *   of the table
+ * @param table
+ *   held, where it is open: a REST catalog closes the `FileIO` of a table that nobody holds
  */
-final private[iceberg] class IcebergFiles private (private val id: String, private val io: FileIO)
+final private[iceberg] class IcebergFiles private (
+    private val id: String,
+    private val io: FileIO,
+    @transient private[iceberg] val table: Table)
     extends FormatFiles {
 
   @transient private var isCopy = false
@@ -83,7 +88,7 @@ private[iceberg] object IcebergFiles {
 
   def of(table: Table): IcebergFiles = {
     // the copy of a table that Iceberg sends to tasks, with what a FileIO needs to be sent
-    val files = new IcebergFiles(s"${table.name} ${table.uuid}", SerializableTable.copyOf(table).io)
+    val files = new IcebergFiles(s"${table.name} ${table.uuid}", SerializableTable.copyOf(table).io, table)
     original.values.removeIf(_.get == null)
     original.put(files.id, new WeakReference(files))
     files

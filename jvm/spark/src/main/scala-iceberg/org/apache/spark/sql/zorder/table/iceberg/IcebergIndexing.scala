@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 import scala.collection.JavaConverters._
 
 import org.apache.commons.codec.digest.DigestUtils
-import org.apache.iceberg.{FileScanTask, HasTableOperations, Schema, Table, TableProperties}
+import org.apache.iceberg.{ContentFile, FileScanTask, HasTableOperations, Schema, Table, TableProperties}
 import org.apache.iceberg.hadoop.HadoopFileIO
 import org.apache.iceberg.types.{Type, Types}
 import org.apache.spark.sql.types.{MetadataBuilder, StructType}
@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.stats.StatColumn
 import org.apache.spark.sql.zorder.table.FormatIndexing
-import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /**
  * How an index reads a snapshot of an Iceberg table.
@@ -43,6 +43,8 @@ final private[iceberg] class IcebergIndexing(
 
   override lazy val identities: Map[String, String] = IcebergIndexing.identities(table, now)
 
+  override def generation(file: DataFile): Long = IcebergIndexing.generation(tasks(file.path).file)
+
   /** Without the deletes of the snapshot. */
   override def rows(
       session: ClassicSession,
@@ -63,6 +65,12 @@ private[zorder] object IcebergIndexing {
    * credentials that nobody gave it, at every query.
    */
   def isPossible(table: Table): Boolean = table.io.isInstanceOf[HadoopFileIO]
+
+  /**
+   * The commit that brought the file in: `add_files` takes files by the names that others gave them, and may do so again
+   * when they have been written anew. Tables of version 1 do not count commits.
+   */
+  def generation(file: ContentFile[_]): Long = Option(file.fileSequenceNumber).fold(0L)(_.longValue)
 
   /**
    * What files have under the names of the columns: field ids in this table, and of files that have none, what the table

@@ -1,11 +1,12 @@
 package org.apache.spark.sql.zorder.insight.explain
 
 import scala.util.Try
+import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, IsNotNull, PlanExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{Command, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{
   CommandExecutionMode,
   FileSourceScanExec,
@@ -34,7 +35,7 @@ import org.apache.spark.sql.zorder.skipping.scan.{
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.clustering.draw.LoggedFilter
-import org.apache.spark.sql.zorder.querylog.{LoggedQuery, QueryLog, QueryText}
+import org.apache.spark.sql.zorder.querylog.{LoggedQuery, PlansOfStatement, QueryLog, QueryText}
 
 /** What the scans of a query skip, and why not more. The query is planned and not run. */
 object ExplainQuery extends AdaptiveSparkPlanHelper {
@@ -62,13 +63,8 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
 
   private def planned(session: ClassicSession, plan: LogicalPlan, only: Option[TableRef]): Seq[Row] = {
     val analyzed = session.sessionState.executePlan(plan, CommandExecutionMode.SKIP).analyzed
-    // the query of CREATE TABLE ... AS SELECT and the like is no child of the command
-    val inside = analyzed match {
-      case command: Command => command.innerChildren.collect { case query: LogicalPlan => query }
-      case _ => Nil
-    }
-    val physical =
-      (analyzed +: inside).map(session.sessionState.executePlan(_, CommandExecutionMode.SKIP).executedPlan)
+    val physical = PlansOfStatement(analyzed)
+      .map(session.sessionState.executePlan(_, CommandExecutionMode.SKIP).executedPlan)
     val files = new FileScans(session, only.map(IndexActions.plain(session, _).root))
     val found = physical.flatMap(scans(files, _))
     found.zipWithIndex.flatMap { case (scan, i) =>
@@ -470,6 +466,8 @@ object ExplainLog {
       }
     } catch {
       case e: ZOrderException => queries.map(row(_, None, e.getMessage))
+      // the other tables of the log have rows, whatever is the matter with this one
+      case NonFatal(e) => queries.map(row(_, None, ZOrderException.firstLine(e)))
     }
 
   private def ref(session: ClassicSession, table: String): TableRef =

@@ -15,6 +15,9 @@ private[querylog] object PlanInfo {
   private val Node = """Scan \S+ ?(.*)""".r
   private val OnePath = """\w+\(1 paths\)\[(.*)\]""".r
 
+  /** Nodes of a dynamic filter: below them, the other side of the join stands a second time. */
+  private val Copies = Set("SubqueryBroadcast", "SubqueryAdaptiveBroadcast")
+
   /** Table and ranges of each scan that filters. */
   def scans(plan: JsonNode, timeZone: String): Seq[(String, FilterRanges)] = {
     val here = for {
@@ -23,7 +26,8 @@ private[querylog] object PlanInfo {
       ranges = FilterRanges.of(filters)
       if !ranges.free && ranges.all.nonEmpty
     } yield (table, ranges)
-    here.toSeq ++ plan.path("children").elements.asScala.flatMap(scans(_, timeZone))
+    val below = if (Copies(plan.path("nodeName").asText)) Nil else plan.path("children").elements.asScala
+    here.toSeq ++ below.flatMap(scans(_, timeZone))
   }
 
   private def tableOf(plan: JsonNode): Option[String] = plan.path("nodeName").asText match {

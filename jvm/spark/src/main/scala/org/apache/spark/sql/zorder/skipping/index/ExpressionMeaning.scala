@@ -9,7 +9,16 @@ import scala.util.control.NonFatal
 import org.apache.spark.SPARK_VERSION_SHORT
 import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, Literal, RuntimeReplaceable}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{AtomicType, DataType, NullType, StringType, StructType, TimestampType}
+import org.apache.spark.sql.types.{
+  AtomicType,
+  DataType,
+  DateType,
+  NullType,
+  StringType,
+  StructType,
+  TimestampNTZType,
+  TimestampType
+}
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -132,13 +141,28 @@ object IndexableFunctions {
    *
    * @param written
    *   the expression as a statement has it, analyzed: it has the names that users know
+   * @param sql
+   *   its text
    */
-  def refused(optimized: Expression, written: Expression): Option[String] =
+  def refused(optimized: Expression, written: Expression, sql: String): Option[String] =
     written.collectFirst { case e if OfNow(e.getClass.getSimpleName) => e.prettyName }
+      .orElse(if (written.exists(isMoment)) TextOfNow.findFirstIn(sql) else None)
       .orElse(outside(optimized).map(found => outside(written).getOrElse(found).prettyName))
 
   /** Optimized, these are the literals of one moment; an index outlives it. */
   private val OfNow = Set("CurrentDate", "CurrentTime", "CurrentTimestamp", "LocalTimestamp", "Now")
+
+  /**
+   * Texts that become moments of the day on which they are read, `'10:00'` among them. Of a literal such as `DATE'today'`
+   * the parser leaves nothing but the day.
+   */
+  private val TextOfNow =
+    "(?i)['\"][\\x00-\\x20]*(?:(?:now|today|tomorrow|yesterday)\\b|t?\\d{1,2}:)[^'\"]*['\"]".r
+
+  private def isMoment(e: Expression): Boolean = e.foldable && (e.dataType match {
+    case DateType | TimestampType | TimestampNTZType => true
+    case _ => false
+  })
 
   private def outside(e: Expression): Option[Expression] =
     if (ColumnPath.of(e).isDefined || e.isInstanceOf[Literal]) None

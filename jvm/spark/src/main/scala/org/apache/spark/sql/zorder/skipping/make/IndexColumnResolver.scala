@@ -194,7 +194,7 @@ final private[make] class IndexExpressionResolver(user: ClassicSession, table: I
       planned(sql) match {
         case None => no("ZORDER_INDEX_REFUSED.EXPRESSION_OVER_ROWS")
         case Some(p) =>
-          refusal(p).map { case (condition, more) => no(condition, more: _*) }.getOrElse(
+          refusal(p, sql).map { case (condition, more) => no(condition, more: _*) }.getOrElse(
             meaning(sql, p.optimized).map(m => Right(column(sql, p.optimized, m)))
               .getOrElse(no("ZORDER_INDEX_REFUSED.EXPRESSION_TOO_LONG")))
       }
@@ -218,10 +218,10 @@ final private[make] class IndexExpressionResolver(user: ClassicSession, table: I
   }
 
   /** A condition, and what its sentence has beside the expression and the table. */
-  private def refusal(planned: Planned): Option[(String, Seq[(String, Any)])] = {
+  private def refusal(planned: Planned, sql: String): Option[(String, Seq[(String, Any)])] = {
     val e = planned.optimized
     val names = columnsOf(e)
-    def function = IndexableFunctions.refused(e, planned.analyzed)
+    def function = IndexableFunctions.refused(e, planned.analyzed, sql)
     val partitioning = table.partitionSchema.fieldNames.toSet
     if (Normalization.of(e.dataType).isEmpty)
       Some("ZORDER_INDEX_REFUSED.EXPRESSION_WITHOUT_ORDER" -> Seq("type" -> e.dataType.sql))

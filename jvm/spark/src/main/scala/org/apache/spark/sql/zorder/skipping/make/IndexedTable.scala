@@ -41,9 +41,9 @@ final private[make] class IndexedTable private (val table: ClusterTable, format:
    * The files as the index knows them. Times of files that never change tell nothing, and the bounds of timestamps that
    * a format keeps may be those of the rows that deletes have left.
    */
-  def files(): Seq[DataFile] =
-    if (format.isEmpty) table.files()
-    else table.files().map(_.copy(modified = 0L, timestamps = Map.empty))
+  def files(): Seq[DataFile] = format.fold(table.files()) { f =>
+    table.files().map(file => file.copy(modified = f.generation(file), timestamps = Map.empty))
+  }
 
   /** Whether no other file can have the name of this one, by which the index knows it. */
   lazy val isForEver: String => Boolean =

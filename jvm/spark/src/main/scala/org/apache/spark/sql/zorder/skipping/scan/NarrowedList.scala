@@ -90,9 +90,9 @@ final class NarrowedList(
    * @param filters
    *   of the scan, those of the format included
    * @param of
-   *   path, length and modification time of a file, as in [[FileBounds]]
+   *   how a file is found again
    */
-  def narrow[F](filters: Seq[Expression], planned: Seq[F])(of: F => (String, Long, Long)): Seq[F] = {
+  def narrow[F](filters: Seq[Expression], planned: Seq[F])(of: F => FileKey): Seq[F] = {
     val byBounds = index(filters)
     val byIndex = own(filters)
     if (byBounds.isEmpty && byIndex.isEmpty) planned
@@ -100,12 +100,12 @@ final class NarrowedList(
       val started = System.nanoTime()
       val files = planned.map(of).toIndexedSeq
       val ofBounds = byBounds.toSeq.map { case (worth, bounds) =>
-        val entries = files.map { case (p, l, m) => bounds.files.find(p, l, m) }
+        val entries = files.map(f => bounds.files.find(f.path, f.length, f.modified))
         new StatisticsOfList(bounds, isUnanswered, worth, entries)
       }
       // its numbers of rows are those of whole files, and the first rows are none of its filters
       val ofIndex = byIndex.toSeq.map { case (told, i) =>
-        new StatisticsOfList(i.index, i.isUnanswered, told, files.map { case (p, l, _) => i.find(p, l) })
+        new StatisticsOfList(i.index, i.isUnanswered, told, files.map(i.find))
       }
       val both = ofBounds ++ ofIndex
       val kept = planned.zipWithIndex.collect { case (f, n) if both.forall(_.keeps(n)) => f }
@@ -121,6 +121,16 @@ final class NarrowedList(
     }
   }
 }
+
+/**
+ * How a file that a format has planned is found in statistics.
+ *
+ * @param modified
+ *   in bounds of the format, as in [[FileBounds]]
+ * @param generation
+ *   in an index of ours, as [[org.apache.spark.sql.zorder.table.FormatIndexing]] has it
+ */
+final case class FileKey(path: String, length: Long, modified: Long, generation: Long = 0L)
 
 /**
  * What one set of statistics leaves of the planned files.
@@ -169,7 +179,7 @@ final class AskedOfFormat(mostListed: Int) {
 
 /**
  * An index of ours (`ZORDER INDEX`) of a table whose format plans its files, as one scan may ask it. Entries are of files
- * that never change: path and length tell a file. They tell of all rows of it, also of those that deletes have taken away.
+ * that never change. They tell of all rows of a file, also of those that deletes have taken away.
  *
  * @param key
  *   how the index names a file, from how the format does
@@ -183,7 +193,8 @@ final class FormatIndex(
   private val toRead = new FilesToRead(index, isUnanswered)
 
   /** The number of the file's entry. */
-  def find(path: String, length: Long): Either[NoEntry, Int] = index.files.find(key(path), length, 0L)
+  def find(file: FileKey): Either[NoEntry, Int] =
+    index.files.find(key(file.path), file.length, file.generation)
 
   /** Whether the filter names what the index tells of. Of the first rows it tells nothing: deletes are not counted. */
   def tells(filter: Expression): Boolean = columns(filter).nonEmpty

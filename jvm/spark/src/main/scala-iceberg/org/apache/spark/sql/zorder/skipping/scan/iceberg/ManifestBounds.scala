@@ -22,7 +22,8 @@ import org.apache.iceberg.util.ContentFileUtil
 import org.apache.spark.sql.types.{DataType, Decimal, DecimalType}
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.skipping.index.{FileColumn, IndexedColumn, RangeSet}
-import org.apache.spark.sql.zorder.skipping.scan.{BoundsSource, FileBounds}
+import org.apache.spark.sql.zorder.skipping.scan.{BoundsSource, FileBounds, FileKey}
+import org.apache.spark.sql.zorder.table.iceberg.IcebergIndexing
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.{NormalizedLong, NormalizedValue}
 
@@ -64,8 +65,8 @@ final private class ManifestBounds(
     }
     val planned = scan(asked.map(c => fields(c.path.head).fieldId)).planFiles()
     try planned.asScala.iterator.collect { case t: FileScanTask =>
-        val (path, length, modified) = ManifestBounds.key(t)
-        FileBounds(path, length, modified, ManifestBounds.rows(t), ofColumns.map(_.of(t.file)))
+        val key = ManifestBounds.key(t)
+        FileBounds(key.path, key.length, key.modified, ManifestBounds.rows(t), ofColumns.map(_.of(t.file)))
       }.toIndexedSeq
     finally planned.close()
   }
@@ -82,12 +83,15 @@ final private class ManifestBounds(
 private object ManifestBounds {
 
   /**
-   * How a file is found again. Iceberg never uses a path twice, but deletes take rows away from a file that stays. In
-   * place of a time we give the rows that are left: where the scan has other deletes than the statistics, the file is
-   * another one.
+   * How a file is found again. Within a snapshot a path is of one file, but deletes take rows away from a file that
+   * stays. In place of a time we give the rows that are left: where the scan has other deletes than the statistics, the
+   * file is another one.
    */
-  def key(task: FileScanTask): (String, Long, Long) =
-    (task.file.location, task.file.fileSizeInBytes, rows(task))
+  def key(task: FileScanTask): FileKey = FileKey(
+    task.file.location,
+    task.file.fileSizeInBytes,
+    rows(task),
+    IcebergIndexing.generation(task.file))
 
   /** Rows that no delete takes away. What deletes of several files, or of values, take away is not known. */
   def rows(task: FileScanTask): Long = {
