@@ -81,6 +81,21 @@ def test_names_of_a_table_are_no_markup(tmp_path):
     assert "&lt;i&gt;customer&lt;/i&gt; $x^2$" in text
 
 
+def test_values_may_hold_what_xml_has_no_way_to_write(tmp_path):
+    files = audit_rows.in_cells(audit_rows.sales(2000), 3)
+    drawn = audit_rows.boxes(files)
+    for row in drawn:
+        low, high = row["ranges"][0]["low"], row["ranges"][0]["high"]
+        row["ranges"][0].update(low=f"{int(low):06}\x00\x1f", high=f"{int(high):06}\x0b\uffff")
+    asked = [{**row, "query": f"{row['query']}\x07\ufffe"} for row in audit_rows.asked()]
+    rows = [audit_rows.audit(files, "OK", "Fine.")]
+    text = report.write(tmp_path / "r.html", rows, boxes=drawn, queries=asked).read_text()
+    pictures = [ElementTree.fromstring(found) for found in re.findall(r"<svg.*?</svg>", text, re.DOTALL)]
+    said = "\n".join(part for root in pictures for part in root.itertext())
+    # the ticks of a picture, and the label of a query
+    assert re.search(r"^\d{6}\?\?$", said, re.MULTILINE) and "customer = ???" in said
+
+
 def test_without_the_extra_one_sentence_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setattr(report, "find_spec", lambda name: None)
     with pytest.raises(SetupError, match=r"pip install 'spark-zorder\[report\]'"):
@@ -137,6 +152,46 @@ def test_texts_of_bounds_are_read_as_values_in_their_order(texts, value):
     assert read(texts[0]) == value and type(read(texts[0])) is type(value)
 
 
+def test_the_last_moment_is_a_value_of_its_number():
+    last = datetime.datetime.max
+    kind = kind_of([datetime.datetime.min, last])
+    assert [kind.value(kind.number(v)) for v in (last, datetime.datetime.min)] == [
+        last,
+        datetime.datetime.min,
+    ]
+
+
+@pytest.mark.parametrize("text", ["10:00:00.5", "10:00:00.50", "10:00:00.5000009"])
+def test_fractions_of_seconds_have_any_number_of_digits(text):
+    """Python 3.9 and 3.10 read three or six."""
+    read = reader([f"2026-01-01 {text}"])
+    assert read(f"2026-01-01 {text}") == datetime.datetime(2026, 1, 1, 10, 0, 0, 500_000)
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "value"),
+    [
+        (["10", "99"], ["4X"], "10"),
+        (["10", "99"], ["10", "9"], "10"),
+        (["10", "99"], ["9", "10.5"], decimal.Decimal(10)),
+        (["2026-01-01", "2026-02-01"], ["2025-13-01"], "2026-01-01"),
+        (["2026-01-01 10:00:00"], ["2025-01-01 10:00:00.25"], datetime.datetime(2026, 1, 1, 10)),
+        (["10", "99"], [], 10),
+    ],
+)
+def test_bounds_of_two_times_are_read_alike(now, before, value):
+    read = reader(now, before)
+    assert read(now[0]) == value and type(read(now[0])) is type(value)
+
+
+def test_a_report_of_texts_that_were_no_numbers_before(tmp_path):
+    files = audit_rows.in_cells(audit_rows.sales(2000), 2)
+    rows, before = [audit_rows.audit(files, "OK", "Fine.")], audit_rows.boxes(files)
+    before[0]["ranges"][0]["low"] = "4X"
+    made = report.write(tmp_path / "r.html", rows, boxes=audit_rows.boxes(files), boxes_before=before)
+    assert "customer = a value" in made.read_text()
+
+
 def test_of_a_table_with_partitions_the_worst_is_drawn(tmp_path):
     files = audit_rows.in_cells(audit_rows.sales(2000), 3)
     rows = [audit_rows.audit(files, "OK", "", partition=name) for name in (None, "d=2", "d=1")]
@@ -163,6 +218,25 @@ def test_the_look_up_is_one_that_reads_as_much_as_the_mean():
     assert (
         len(Plane.of("customer", "product", [Box(("a" * 14, "z"), (0, 1), 1), *wide]).x.ticks(4, True)) == 2
     )
+
+
+@pytest.mark.parametrize(
+    "value",
+    [9_199_999_999_999_999_999, 10**37, decimal.Decimal("1.79E308"), decimal.Decimal("-1.79E308"), 1e300],
+)
+def test_long_numbers_leave_the_picture_its_room(value):
+    kind = kind_of([0, value])
+    scale = Scale.of([(0, value, 10)])
+    assert max(len(text) for _, text in scale.ticks(5, along=False)) <= 16
+    assert kind.text(value)[:2] in [text[:2] for _, text in scale.ticks(5, along=False)]
+    assert isinstance(value, int) or len(kind.text(value)) <= 16
+
+
+def test_times_are_not_cut():
+    times = [datetime.datetime(2026, 1, day, 10, 30) for day in (1, 2)]
+    assert [text for _, text in Scale.of([(*times, 1)]).ticks(2, True)] == [
+        f"{t:%Y-%m-%d %H:%M}" for t in times
+    ]
 
 
 def ends(rows):

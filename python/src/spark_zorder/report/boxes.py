@@ -47,7 +47,7 @@ def section(now: Rows, before: Rows, partition: str) -> list[Section]:
 
 
 def _level(level: str, x: str, y: str, now: Rows, before: Rows) -> list[Section]:
-    read = (_reader_of(now, x), _reader_of(now, y))
+    read = (_reader_of(x, now, before), _reader_of(y, now, before))
     all_of = [row for row in now if _is(row, level)]
     own, old = (_boxes(rows, level, (x, y), read) for rows in (now, before))
     if not own:
@@ -81,15 +81,21 @@ def _picture(name: str, head: str, blocks: str, plane: Plane, of: Sequence[Box])
     return Picture(picture(f"boxes-{name}", title, said, plane, of), head, said)
 
 
-def _reader_of(rows: Rows, column: str) -> Callable[[str], Any]:
+def _reader_of(column: str, *times: Rows) -> Callable[[str], Any]:
     """The function that reads the texts of a column's bounds, by the type that fits all of them in order."""
+    # ranks are those of one time, and tell nothing about the bounds of another
+    return reader(*(_ends(rows, column) for rows in times))
+
+
+def _ends(rows: Rows, column: str) -> list[str]:
+    """The texts of a column's bounds, in the order of their values."""
     ends: list[tuple[int, str]] = []
     for row in rows:
         found = _range(row, column)
         for text, rank in ((found.get("low"), "low_rank"), (found.get("high"), "high_rank")):
             if text is not None:
                 ends.append((found.get(rank) or 0, text))
-    return reader([text for _, text in sorted(ends)])
+    return [text for _, text in sorted(ends)]
 
 
 def _is(row: dict[str, Any], level: str) -> bool:

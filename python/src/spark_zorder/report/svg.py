@@ -27,6 +27,8 @@ TEXT = 9.5
 
 _SVG = "http://www.w3.org/2000/svg"
 _LINK = "{http://www.w3.org/1999/xlink}href"
+# characters that XML has no way to write
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _SETTINGS: Any = {
     # real text, which a user can select, enlarge and have read out, in the page's font
     "svg.fonttype": "none",
@@ -72,7 +74,7 @@ def svg(name: str, title: str, description: str, height: float, draw: Callable[[
 
 
 def _embedded(document: bytes, name: str, title: str, description: str) -> str:
-    root = ElementTree.fromstring(document)
+    root = ElementTree.fromstring(_readable(document.decode("utf-8")))
     for element in root.iter():
         # an element inside a page needs no namespace
         element.tag = element.tag.replace(f"{{{_SVG}}}", "")
@@ -91,9 +93,14 @@ def _embedded(document: bytes, name: str, title: str, description: str) -> str:
     root.set("aria-labelledby", f"{name}-title {name}-desc")
     for at, (tag, text) in enumerate((("title", title), ("desc", description))):
         child = ElementTree.Element(tag, {"id": f"{name}-{tag}"})
-        child.text = text
+        child.text = _readable(text)
         root.insert(at, child)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _readable(text: str) -> str:
+    """The text with marks in place of characters that XML refuses. Values of a table may have them."""
+    return _NOT_IN_XML.sub("?", text)
 
 
 def _renamed(element: ElementTree.Element, name: str) -> None:

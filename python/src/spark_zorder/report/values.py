@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -20,6 +21,7 @@ _EPOCH = datetime.datetime(1970, 1, 1)
 # so many bytes tell strings apart, after the prefix that all of them share
 _BYTES = 8
 _LONGEST = 14
+_FRACTION = re.compile(r"\.\d+")
 # the difference of greater numbers would not be a number
 _MOST = 1e300
 
@@ -42,7 +44,7 @@ def kind_of(values: Sequence[Any]) -> Kind:
         return Kind(_float, _number_text, round if whole else float)
     if all(isinstance(v, datetime.date) for v in known):
         if all(isinstance(v, datetime.datetime) for v in known):
-            return Kind(_seconds, _time_text, lambda n: _EPOCH + datetime.timedelta(seconds=n))
+            return Kind(_seconds, _time_text, _moment)
         return Kind(_days, str, lambda n: _EPOCH.date() + datetime.timedelta(days=round(n)))
     shared = _shared([_bytes(v) for v in known])
     return Kind(lambda v: _fraction(_bytes(v)[shared : shared + _BYTES]), lambda v: _ending(str(v), shared))
@@ -55,19 +57,22 @@ def _ending(text: str, shared: int) -> str:
     return short("…" + text.encode("utf-8", "replace")[shared:].decode("utf-8", "ignore"), _LONGEST)
 
 
-def reader(texts: Sequence[str]) -> Callable[[str], Any]:
-    """Finds the function that turns texts into values. The texts are in the order of their values.
+def reader(*lists: Sequence[str]) -> Callable[[str], Any]:
+    """Finds the function that turns texts into values. Each list is in the order of its values.
 
     Spark wrote the texts, all of one unknown type. If 10 comes before 9, they are strings and not numbers.
     """
     for read in _READERS:
         try:
-            values = [read(text) for text in texts]
-            if all(a <= b for a, b in zip(values, values[1:])):
+            if all(_in_order([read(text) for text in texts]) for texts in lists):
                 return read
         except (ValueError, ArithmeticError):
             continue
     return str
+
+
+def _in_order(values: Sequence[Any]) -> bool:
+    return all(a <= b for a, b in zip(values, values[1:]))
 
 
 def _decimal(text: str) -> decimal.Decimal | float:
@@ -80,6 +85,11 @@ def _float(value: Any) -> float:
     return max(-_MOST, min(_MOST, float(value)))
 
 
+def _time(text: str) -> datetime.datetime:
+    """Reads a timestamp. Python 3.9 and 3.10 take no fraction of a second but one of three or six digits."""
+    return datetime.datetime.fromisoformat(_FRACTION.sub(lambda m: m[0][:7].ljust(7, "0"), text, count=1))
+
+
 def _truth(text: str) -> bool:
     if text not in ("false", "true"):
         raise ValueError(text)
@@ -90,7 +100,7 @@ _READERS: tuple[Callable[[str], Any], ...] = (
     int,
     _decimal,
     datetime.date.fromisoformat,
-    datetime.datetime.fromisoformat,
+    _time,
     _truth,
 )
 
@@ -104,7 +114,8 @@ def _number_text(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     number = float(value)
-    return f"{number:,.0f}" if abs(number) >= 1_000 else f"{number:.4g}"
+    # the greatest numbers have hundreds of digits
+    return f"{number:,.0f}" if 1_000 <= abs(number) < 1e20 else f"{number:.4g}"
 
 
 def _time_text(value: datetime.datetime) -> str:
@@ -113,6 +124,11 @@ def _time_text(value: datetime.datetime) -> str:
 
 def _seconds(value: datetime.datetime) -> float:
     return (value.replace(tzinfo=None) - _EPOCH).total_seconds()
+
+
+def _moment(seconds: float) -> datetime.datetime:
+    # the number of the last moment is rounded up, and there is no year 10000
+    return _EPOCH + min(datetime.timedelta(seconds=seconds), datetime.datetime.max - _EPOCH)
 
 
 def _days(value: datetime.date) -> float:
@@ -139,6 +155,8 @@ def _fraction(text: bytes) -> float:
 
 # four texts of so many characters fit beside one another
 _SHORT = 10
+# a time up to its minutes, and longer texts leave the picture no room
+_WIDEST = 16
 
 
 @dataclass(frozen=True)
@@ -199,7 +217,7 @@ class Scale:
 
         ``along`` says that the texts are beside one another.
         """
-        places = [(self.share(self.kind.number(v)), self.kind.text(v)) for v in self.ends]
+        places = [(self.share(self.kind.number(v)), short(self.kind.text(v), _WIDEST)) for v in self.ends]
         if along and max(len(text) for _, text in places) > _SHORT:
             most = 2
         found: list[tuple[float, str]] = []
