@@ -69,6 +69,11 @@ def test_parts_as_text():
     )
 
 
+def test_a_table_without_rows_keeps_its_heads():
+    none = Table("Shares", ["column", "look-up reads"], [], (1,)).filled
+    assert as_text([none]) == "Shares\ncolumn  look-up reads\n------  -------------"
+
+
 def test_parts_as_html_hold_no_markup_of_the_data():
     text = as_html(PARTS)
     assert "a&lt;b" in text and "&lt;all&gt;" in text and "<pre" in text

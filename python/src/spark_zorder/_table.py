@@ -182,15 +182,16 @@ class ZOrderTable:
         """Makes a statistics index, with which queries of the table skip files.
 
         The call reads footers, and writes no data. ``columns``, one by one or as one list, are SQL names, or
-        expressions such as ``"lower(email)"``; the columns of expressions are read. Without columns, the
-        index has all columns with bounds in the files, at most 64, and the expressions that the table is
-        clustered by. Columns in ``bloom`` also get Bloom filters, which find single values; these columns are
-        read. Filters larger than ``bloomBudget`` are refused. It is a share of the data such as ``"10%"``,
-        which is the default, or a size such as ``"2g"``. For columns in ``values``, the index stores the
-        values instead of ranges if a file has at most 32; this reads dictionaries. Of a Delta or Iceberg
-        table, whose format keeps ranges itself, the index has ``bloom``, ``values`` and expressions alone.
-        The result is one row: ``path``, ``status``, ``files``, ``footers_read``, ``columns``, ``bytes``,
-        ``bloom_bytes`` and ``bloom_files_read``.
+        expressions such as ``"lower(email)"``; the columns of expressions are read. Other than in
+        ``executeZOrderBy``, a name with unusual characters needs backquotes: ``"customer-id"`` is a
+        subtraction. Without columns, the index has all columns with bounds in the files, at most 64, and the
+        expressions that the table is clustered by. Columns in ``bloom`` also get Bloom filters, which find
+        single values; these columns are read. Filters larger than ``bloomBudget`` are refused. It is a share
+        of the data such as ``"10%"``, which is the default, or a size such as ``"2g"``. For columns in
+        ``values``, the index stores the values instead of ranges if a file has at most 32; this reads
+        dictionaries. Of a Delta or Iceberg table, whose format keeps ranges itself, the index has ``bloom``,
+        ``values`` and expressions alone. The result is one row: ``path``, ``status``, ``files``,
+        ``footers_read``, ``columns``, ``bytes``, ``bloom_bytes`` and ``bloom_files_read``.
         """
         return self._run(_sql.index(self._target, _sql.one_by_one(columns), bloom, bloomBudget, values))
 

@@ -39,7 +39,9 @@ class Table:
 
     @property
     def filled(self) -> Table:
-        """The table without empty columns."""
+        """The table without empty columns. Without rows it keeps them all."""
+        if not self.rows:
+            return self
         kept = [i for i, _ in enumerate(self.heads) if any(row[i] not in ("", "-") for row in self.rows)]
         rows = [[row[i] for i in kept] for row in self.rows]
         numeric = [at for at, i in enumerate(kept) if i in self.numeric]
