@@ -43,18 +43,23 @@ def test_returns_the_builder_with_jar_and_extension():
     assert len(jars(builder)) == 1 and "spark-zorder-spark" in jars(builder)[0]
 
 
-def test_what_is_set_stays_and_ours_is_last():
+def test_what_is_set_stays_and_ours_is_appended():
     builder = Builder(spark__jars="/x/delta.jar, /x/b.jar", spark__sql__extensions="io.delta.X,org.Y")
     spark_zorder.configure(builder)
     assert jars(builder)[:2] == ["/x/delta.jar", "/x/b.jar"] and len(jars(builder)) == 3
     assert extensions(builder) == ["io.delta.X", "org.Y", _install.EXTENSION]
 
 
-def test_twice_is_once_and_ours_moves_to_the_end():
-    builder = spark_zorder.configure(Builder(spark__sql__extensions=f"{_install.EXTENSION},org.Y"))
-    again = spark_zorder.configure(builder)
+def test_twice_is_once():
+    again = spark_zorder.configure(spark_zorder.configure(Builder(spark__sql__extensions="org.Y")))
     assert extensions(again) == ["org.Y", _install.EXTENSION]
     assert len(jars(again)) == 1
+
+
+def test_ours_stays_where_it_is_listed():
+    """As the guide says for an Iceberg whose extension has to come after ours."""
+    listed = [_install.EXTENSION, "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"]
+    assert extensions(spark_zorder.configure(Builder(spark__sql__extensions=", ".join(listed)))) == listed
 
 
 def test_on_a_terminal_runs_say_their_steps_unless_somebody_decided(monkeypatch):

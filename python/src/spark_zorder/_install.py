@@ -28,10 +28,11 @@ def configure(builder: Any) -> Any:
 
     Existing settings are kept: the jar and the extension are appended to those of the builder, of a running
     JVM, of ``PYSPARK_SUBMIT_ARGS`` and of ``spark-defaults.conf``. Our extension comes last, so that its
-    parser sees a statement first. If ``PYSPARK_SUBMIT_ARGS`` has jars, or if there are packages anywhere,
-    ours is added to ``PYSPARK_SUBMIT_ARGS``: jars of the builder would not be loaded, or would take the
-    place of those of the packages. A builder for a remote server (``sc://...``) is returned unchanged, since
-    a server loads its own jars and extensions.
+    parser sees a statement first; where it is listed already, it stays in its place. If
+    ``PYSPARK_SUBMIT_ARGS`` has jars, or if there are packages anywhere, our jar is added to
+    ``PYSPARK_SUBMIT_ARGS``: jars of the builder would not be loaded, or would take the place of those of the
+    packages. A builder for a remote server (``sc://...``) is returned unchanged, since a server loads its own
+    jars and extensions.
 
     Raises an error of one sentence if no jar fits the installed Spark and Scala, or if one of another version
     is listed already.
@@ -52,8 +53,10 @@ def configure(builder: Any) -> Any:
             builder.config("spark.jars", ",".join(jars))
     else:
         builder.config("spark.jars", ",".join(_with_ours(_split(_existing(builder, "spark.jars")))))
-    extensions = [e for e in _split(_existing(builder, "spark.sql.extensions")) if e != EXTENSION]
-    builder.config("spark.sql.extensions", ",".join([*extensions, EXTENSION]))
+    extensions = _split(_existing(builder, "spark.sql.extensions"))
+    # where it is listed, somebody has chosen its place: some versions of Iceberg want to come after it
+    ours = [] if EXTENSION in extensions else [EXTENSION]
+    builder.config("spark.sql.extensions", ",".join([*extensions, *ours]))
     if _on_terminal() and _existing(builder, PROGRESS) is None:
         builder.config(PROGRESS, "true")
     return builder
