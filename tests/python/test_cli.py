@@ -95,6 +95,24 @@ def test_hive_is_a_setting_of_the_session(monkeypatch):
     assert (made["spark.sql.catalogImplementation"], made["a.b"]) == ("hive", "c")
 
 
+def test_packages_are_a_setting_of_the_session(monkeypatch):
+    """As the error says of a format whose classes are not there."""
+    made = {}
+    monkeypatch.setattr(
+        "spark_zorder._install.configure", lambda builder: made.update(builder._options) or Made()
+    )
+    monkeypatch.setattr("spark_zorder._install.attach", lambda session: session)
+    arguments = cli._parser().parse_args(["history", "t", "--packages", "io.delta:delta-spark_2.12:3.3.3"])
+    cli._session(arguments)
+    assert made["spark.jars.packages"] == "io.delta:delta-spark_2.12:3.3.3"
+
+
+def test_packages_that_come_too_late_are_refused(unstarted, monkeypatch, capsys):
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    assert unstarted(["history", "t", "--packages", "g:a:1"]) == 2
+    assert "write --packages before its path" in capsys.readouterr().err
+
+
 class Made:
     """A builder whose session is not asked anything."""
 
@@ -165,6 +183,7 @@ def test_what_is_wrong_without_a_session_is_said_before_one_starts(unstarted, ca
         ["optimize", "t", "--by", "a", "--columns", "b"],
         ["index", "t", "--bloom", "a", "--bloom", "b"],
         ["index", "t", "--drop", "--refresh"],
+        ["history", "t", "--packages", "g:a:1", "--packages", "g:b:1"],
         ["audit", "t/", "--where", "a = 1", "--where", "b = 2"],
         ["optimize", "t", "--curve", "z", "--curve", "hilbert"],
     ],

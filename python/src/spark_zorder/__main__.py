@@ -155,6 +155,8 @@ def _add(commands: Any, name: str, run: _Command, text: str, table: bool = True)
     session = made.add_argument_group("session", "under spark-submit these are its own options")
     session.add_argument("--master", metavar="URL", help="as in spark-submit; default: local[*]")
     session.add_argument("--jars", metavar="A,B", help="more jars, such as those of a table format")
+    text = "Maven coordinates, such as those of a table format"
+    session.add_argument("--packages", metavar="G:A:V", help=text)
     session.add_argument("--conf", action="append", default=[], type=_pair, metavar="NAME=VALUE")
     session.add_argument("--hive", action="store_true", help="use the catalog of a Hive metastore or of Glue")
     if table:
@@ -332,6 +334,8 @@ def _session(arguments: argparse.Namespace) -> SparkSession:
         builder = builder.master(arguments.master)
     if arguments.jars:
         builder = builder.config("spark.jars", arguments.jars)
+    if arguments.packages:
+        builder = builder.config("spark.jars.packages", arguments.packages)
     if arguments.hive:
         builder = builder.config("spark.sql.catalogImplementation", "hive")
     for name, value in arguments.conf:

@@ -53,6 +53,10 @@ def check(arguments: argparse.Namespace) -> None:
     _names(arguments)
     for name, _ in getattr(arguments, "option", ()):
         _option(name)
+    if getattr(arguments, "packages", None) and os.environ.get("PYSPARK_GATEWAY_PORT"):
+        raise UsageError(
+            "spark-submit fetches packages before it starts the shell: write --packages before its path."
+        )
     curve = getattr(arguments, "curve", None)
     if curve is not None and curve.lower() not in _sql.CURVES:
         raise UsageError(
