@@ -126,6 +126,16 @@ def test_the_doctor_without_pyspark(tmp_path):
     assert "reads and writes our tables as ordinary ones" in done.stdout and "4.3_2.13" in done.stdout
 
 
+def test_the_doctor_says_which_other_module_is_missing(monkeypatch, capsys):
+    """As distutils is, which Python 3.12 has no more and pyspark 3.5 imports."""
+    from spark_zorder import _doctor, _machine
+
+    monkeypatch.setattr(_machine, "java", lambda: _machine.Java("java", 17))
+    monkeypatch.setattr(_machine, "has_pyspark", lambda: True)
+    _doctor.without_session(ModuleNotFoundError("No module named 'distutils'", name="distutils"))
+    assert "- session: No module named 'distutils'" in capsys.readouterr().out
+
+
 def test_the_jar_without_pyspark(tmp_path):
     done = shell(tmp_path, "jar", "--spark", "3.5", "--scala", "2.12")
     assert done.returncode == 0 and "spark-zorder-spark3.5_2.12-" in done.stdout, done.stderr

@@ -110,7 +110,9 @@ def _pyarrow() -> Fact:
 def _no_session(failure: Exception | None) -> Fact:
     if failure is None:
         return Fact("session", "none: doctor(spark) says more")
-    known = isinstance(failure, ModuleNotFoundError) or _machine.java_trouble() is not None
+    without_pyspark = isinstance(failure, ModuleNotFoundError) and not _machine.has_pyspark()
+    # another fact has the advice then
+    known = without_pyspark or _machine.java_trouble() is not None
     return Fact("session", "does not start", "" if known else sentence(failure))
 
 
