@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -113,6 +117,30 @@ def test_spark_home_is_looked_at_first(tmp_path, monkeypatch):
     folder(tmp_path / "jars", "spark-core_2.13-4.1.2.jar", "scala-library-2.13.17.jar")
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
     assert _jars.installed()[:2] == ("4.1.2", "2.13")
+
+
+ZIPPED = """
+from spark_zorder import _jars
+jar = _jars.packaged()[0]
+print(*[_jars.path_of(jar, own) for own in (False, True) for _ in range(2)], sep="\\n")
+"""
+
+
+def test_of_a_package_in_a_zip_one_jar_is_copied(tmp_path):
+    package, place = Path(_jars.__file__).parent, tmp_path / "place"
+    place.mkdir()
+    with zipfile.ZipFile(tmp_path / "package.zip", "w") as made:
+        for file in package.rglob("*.py"):
+            made.write(file, file.relative_to(package.parent))
+        made.writestr(f"{package.name}/jars/{HELD[0].name}", "the jar")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "package.zip"), "TMPDIR": str(place)}
+    done = subprocess.run(
+        [sys.executable, "-c", ZIPPED], capture_output=True, text=True, check=True, env=environment
+    )
+    lasting, again, own, *more = map(Path, done.stdout.split())
+    assert (lasting, [own]) == (again, more) and lasting != own and own.name == HELD[0].name
+    # somebody may start a cluster with the path that was printed
+    assert lasting.read_text() == "the jar" and list(place.iterdir()) == [lasting.parent]
 
 
 def test_the_installed_wheel_has_the_jar_for_this_spark():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _session
 from ._errors import NoJarError, SetupError
-from ._jars import file_name, jar, jar_path, jars_folder, jars_in
+from ._jars import file_name, jar_path, jars_folder, jars_in, own_jar
 from ._session import EXTENSION
 from ._sql import literal
 from ._version import __version__
@@ -76,7 +76,7 @@ def attach(spark: SparkSession) -> SparkSession:
         return spark
     # BuildInfo is plain Java, so it is found in a jar for any Spark line
     if _session.jvm_class(spark, "build.BuildInfo") is None:
-        ours = jar(spark)
+        ours = own_jar(spark)
         spark.sql(f"ADD JAR {literal(ours)}").collect()
         if _session.jvm_class(spark, "build.BuildInfo") is None:
             raise SetupError(
@@ -130,7 +130,7 @@ def _split(value: str | None) -> list[str]:
 def _with_ours(jars: list[str]) -> list[str]:
     listed = [found.name for found in jars_in(jars)]
     try:
-        ours = jar_path()
+        ours = jar_path(own=True)
     except NoJarError:
         # the one that is listed counts
         if listed:

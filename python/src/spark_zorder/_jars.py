@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Iterable
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -115,17 +118,32 @@ def check_pairing(here: Installed, pyspark_version: str) -> None:
         )
 
 
-def path_of(jar: Jar) -> str:
-    """The path of a real file with the jar's content, even if the package is imported from a zip."""
+def path_of(jar: Jar, own: bool = False) -> str:
+    """The path of a real file with the jar's content, even if the package is imported from a zip.
+
+    ``own`` says that only sessions of this process use it.
+    """
     inside = files(__package__).joinpath("jars").joinpath(jar.name)
-    if isinstance(inside, Path):
-        return str(inside)
-    target = Path(tempfile.mkdtemp(prefix="spark-zorder-")) / jar.name
+    return str(inside) if isinstance(inside, Path) else _copied(jar.name, own)
+
+
+@cache
+def _copied(name: str, own: bool) -> str:
+    """A copy of a jar that is in a zip, one for the whole process.
+
+    One of its own is deleted when the process ends. Another one stays, since its path may have been asked for
+    to start another program with it.
+    """
+    inside = files(__package__).joinpath("jars").joinpath(name)
+    folder = Path(tempfile.mkdtemp(prefix="spark-zorder-"))
+    if own:
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    target = folder / name
     target.write_bytes(inside.read_bytes())
     return str(target)
 
 
-def jar_path() -> str:
+def jar_path(own: bool = False) -> str:
     """The path of the jar for the Spark of this machine."""
     if not has_pyspark():
         raise SetupError(
@@ -136,7 +154,7 @@ def jar_path() -> str:
 
     here = installed()
     check_pairing(here, pyspark.__version__)
-    return path_of(choose(here, packaged()))
+    return path_of(choose(here, packaged()), own)
 
 
 def jar_for(spark: str, scala: str | None) -> str:
@@ -156,6 +174,11 @@ def jar(spark: SparkSession | None = None) -> str:
     With a session, it is the jar for the session's own Spark, which may be a server elsewhere.
     """
     return jar_path() if spark is None else path_of(choose(_installed_in(spark), packaged()))
+
+
+def own_jar(spark: SparkSession) -> str:
+    """The same for a session of this process, which needs the jar no longer than the process lives."""
+    return path_of(choose(_installed_in(spark), packaged()), own=True)
 
 
 def _installed_in(spark: SparkSession) -> Installed:
