@@ -42,6 +42,14 @@ class ZonesInRanksSuite extends AnyFunSuite {
       assert(math.abs(shares(q) - QueryCost.share(blocks, queries(q))) < 1e-9, queries(q)))
   }
 
+  test("blocks of more rows than an Int counts: where nothing is known of them, every query reads them all") {
+    val scales = IndexedSeq(ScaleBuilder.ofLongs(Array.tabulate(100)(_.toLong), 0))
+    val blocks = IndexedSeq.fill(2)(Block(2000000000L, IndexedSeq(Zone.Unknown)))
+    val queries = Seq(Condition.equal(NormalizedLong(7)), Condition.IsNull).map(c => Query.of(0 -> c))
+    val shares = RankBlocks.ofZones(blocks, scales).shares(RankQueries.of(queries, scales))
+    assert(shares.toSeq === Seq(1.0, 1.0))
+  }
+
   test("blocks of a sample, widened, meet a value at an end of a column as those of all rows do; sorted ones stay") {
     val random = new SplittableRandom(12)
     val (files, perFile) = (16, 10000)

@@ -204,12 +204,12 @@ object RankBlocks {
     }
   }
 
-  /** Rows of the blocks that are not missed. */
+  /** Rows of the blocks that are not missed. Those of a table may be more than an Int counts. */
   private def hit(rows: Array[Int], missed: Array[Int]): Double = {
-    var n = 0
+    var n = 0L
     var b = 0
     while (b < rows.length) {
-      n += rows(b) & ~(missed(b) >> 31)
+      n += (rows(b) & ~(missed(b) >> 31)).toLong
       b += 1
     }
     n.toDouble
