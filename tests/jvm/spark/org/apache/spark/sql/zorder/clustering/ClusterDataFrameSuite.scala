@@ -38,6 +38,15 @@ class ClusterDataFrameSuite extends AnyFunSuite with ZOrderSession {
       2)) == "ZORDER_INVALID_COLUMNS.EXPRESSION")
   }
 
+  test("the shuffle below a DataFrame runs once, to be counted and sampled") {
+    withConf("spark.sql.adaptive.enabled" -> "true") {
+      val df = frame(1000).selectExpr("a % 100 AS a").groupBy("a").count().toDF("a", "n")
+      val (_, watch) = JobWatch(spark)(PythonBridge.fit(df, Array("a", "n"), 4))
+      // one job for the stage before the shuffle, one for the sample
+      assert(watch.jobs.length === 2, watch.jobs)
+    }
+  }
+
   test("without a number, as many files as a run would make of the size that Spark knows") {
     // 72 MB as Spark counts it, 8 MiB a file
     val df = spark.range(0, 6000000).selectExpr("id AS a", "id AS b")

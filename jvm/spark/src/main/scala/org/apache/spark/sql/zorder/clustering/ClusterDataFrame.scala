@@ -69,7 +69,8 @@ object ClusterDataFrame {
     val session = Shims.classic(df.sparkSession)
     val list = columns.zipWithIndex.map { case (c, i) => Alias(c.expression, s"c$i")() }
     val pruned = Shims.ofRows(session, Project(list, df.queryExecution.analyzed))
-    val tasks = math.max(1, pruned.rdd.getNumPartitions)
+    // the plan that the sample runs: `rdd` has one of its own, whose shuffles would run only to be counted
+    val tasks = math.max(1, pruned.queryExecution.toRdd.getNumPartitions)
     val sample = Sampler.collectBounded(pruned, math.max(AtLeastPerTask, SampledRows / tasks))
     if (sample.rows == 0) None
     else
