@@ -96,6 +96,17 @@ class GoldenKeysSuite extends AnyFunSuite with ZOrderSession {
     assert(rows.select(F.hilbert(col("a"), col("b"), col("s"))).distinct().count() > 150)
   }
 
+  test("structs of other types are compared as columns of a query, without ANSI, too") {
+    def sign(left: String, right: String): Int = {
+      val structs = s"SELECT struct($left AS f) AS s, struct($right AS f) AS t"
+      spark.sql(s"SELECT zorder_compare(s, t) FROM ($structs)").head().getInt(0)
+    }
+    for (ansi <- Seq("true", "false")) withConf("spark.sql.ansi.enabled" -> ansi) {
+      assert(sign("DATE'2020-01-01'", "TIMESTAMP_NTZ'2020-01-02 00:00:00'") === -1)
+      assert(sign("CAST(1 AS DECIMAL(38, 0))", "CAST(2 AS DECIMAL(38, 10))") === -1)
+    }
+  }
+
   test("120 columns", SameOnAllLines) {
     val wide = spark.range(3).selectExpr((0 until 120).map(i => s"id + $i as c$i"): _*)
     val columns = wide.columns.toSeq.map(col)

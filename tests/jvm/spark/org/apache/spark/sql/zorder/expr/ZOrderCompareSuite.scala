@@ -101,6 +101,27 @@ class ZOrderCompareSuite extends SparkFunSuite with ExpressionEvalHelper {
     withConf("true")(checkEvaluation(e.copy(), 1)) // as numbers
   }
 
+  test("fields of structs that are never NULL are brought together where Spark's cast may give NULL") {
+    def ref(ordinal: Int, dataType: DataType) = BoundReference(
+      ordinal,
+      new StructType().add("f", dataType, nullable = false),
+      nullable = true)
+    val dayMicros = 86400L * 1000000L
+    for (ansi <- Seq("false", "true"))
+      withConf(ansi) {
+        checkEvaluation(
+          ZOrderCompare(ref(0, DateType), ref(1, TimestampNTZType)),
+          -1,
+          InternalRow(InternalRow(18262), InternalRow(18263L * dayMicros)))
+        checkEvaluation(
+          ZOrderCompare(ref(0, DecimalType(38, 0)), ref(1, DecimalType(38, 10))),
+          -1,
+          InternalRow(
+            InternalRow(Decimal(BigDecimal(1), 38, 0)),
+            InternalRow(Decimal(BigDecimal(2), 38, 10))))
+      }
+  }
+
   test("what cannot be compared is refused in one sentence") {
     assert(refused(ZOrderCompare(
       struct(int(1)),

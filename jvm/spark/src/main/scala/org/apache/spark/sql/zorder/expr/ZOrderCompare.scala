@@ -75,7 +75,8 @@ case class ZOrderCompare(left: Expression, right: Expression) extends RuntimeRep
       })
     case other =>
       val fields = other.dataType.asInstanceOf[StructType].fields.toSeq.zip(types)
-      cast(other, StructType(fields.map { case (f, t) => StructField(f.name, t, f.nullable) }))
+      // nullable, since without ANSI a cast may give NULL of a field that has none: Spark asks for it
+      cast(other, StructType(fields.map { case (f, t) => StructField(f.name, t) }))
   }
 
   private def cast(e: Expression, to: DataType): Expression =
