@@ -95,10 +95,49 @@ class ZOrderCompareSuite extends SparkFunSuite with ExpressionEvalHelper {
   }
 
   test("coercion follows the ANSI switch: INT beside STRING") {
-    val e = ZOrderCompare(struct(int(10)), struct(Literal("9")))
-    withConf("false")(checkEvaluation(e.copy(), -1)) // as strings
-    withConf("true")(assert(e.copy().checkInputDataTypes().isSuccess))
-    withConf("true")(checkEvaluation(e.copy(), 1)) // as numbers
+    def e = ZOrderCompare(struct(int(10)), struct(Literal("9")))
+    withConf("false")(checkEvaluation(e, -1)) // as strings
+    withConf("true")(assert(e.checkInputDataTypes().isSuccess))
+    withConf("true")(checkEvaluation(e, 1)) // as numbers
+  }
+
+  /** A copy with other children, as Spark makes of an expression inside a view. */
+  private def copied(e: ZOrderCompare, left: Expression, right: Expression): ZOrderCompare =
+    e.withNewChildren(Seq(left, right)).asInstanceOf[ZOrderCompare]
+
+  private def fieldType(e: ZOrderCompare): DataType = e.replacement match {
+    case CompareByMsd(left, _) => left.dataType.asInstanceOf[StructType].head.dataType
+    case other => fail(s"not a comparison: $other")
+  }
+
+  test("a copy keeps the ANSI switch of the session that made it, as the copy of a view needs it") {
+    withConf("false") {
+      val made = ZOrderCompare(struct(int(10)), struct(Literal("9")))
+      assert(fieldType(made) === StringType)
+      withConf("true") {
+        val copy = copied(made, struct(int(100)), struct(Literal("9")))
+        assert(copy.checkInputDataTypes().isSuccess && fieldType(copy) === StringType)
+        checkEvaluation(made, -1)
+        checkEvaluation(copy, -1)
+        // what is made now is another expression
+        val now = ZOrderCompare(struct(int(100)), struct(Literal("9")))
+        checkEvaluation(now, 1)
+        assert(!copy.semanticEquals(now) && copy != now)
+        assert(copy.sql === now.sql && copy.toString === now.toString)
+      }
+    }
+  }
+
+  test("a copy keeps the time zone of the session that made it, too") {
+    def day(n: Int) = struct(Literal(n, DateType))
+    def midnight(n: Int) = struct(Literal(n * 86400L * 1000000L, TimestampType))
+    withZone("UTC") {
+      val made = ZOrderCompare(day(18262), midnight(18262))
+      withZone("America/Los_Angeles") {
+        checkEvaluation(copied(made, day(18263), midnight(18263)), 0)
+        checkEvaluation(ZOrderCompare(day(18263), midnight(18263)), 1)
+      }
+    }
   }
 
   test("fields of structs that are never NULL are brought together where Spark's cast may give NULL") {
@@ -169,10 +208,15 @@ class ZOrderCompareSuite extends SparkFunSuite with ExpressionEvalHelper {
     checkEvaluation(ZOrderCompare(CreateStruct(left), CreateStruct(left.reverse)), -1, row)
   }
 
-  private def withConf(ansi: String)(body: => Unit): Unit = {
-    val before = SQLConf.get.getConfString(SQLConf.ANSI_ENABLED.key)
-    SQLConf.get.setConfString(SQLConf.ANSI_ENABLED.key, ansi)
+  private def withConf(ansi: String)(body: => Unit): Unit = withSetting(SQLConf.ANSI_ENABLED.key, ansi)(body)
+
+  private def withZone(zone: String)(body: => Unit): Unit =
+    withSetting(SQLConf.SESSION_LOCAL_TIMEZONE.key, zone)(body)
+
+  private def withSetting(key: String, value: String)(body: => Unit): Unit = {
+    val before = SQLConf.get.getConfString(key)
+    SQLConf.get.setConfString(key, value)
     try body
-    finally SQLConf.get.setConfString(SQLConf.ANSI_ENABLED.key, before)
+    finally SQLConf.get.setConfString(key, before)
   }
 }

@@ -20,11 +20,25 @@ import sparkzorder.curve.{KeyShape, MsdOrder}
  * `zorder_compare(left, right)`: -1, 0 or 1, as the `zorder` keys of the fields of the two structs compare.
  * Field names are ignored; the two fields at each position are cast to their common type.
  * NULL if a struct is NULL; a NULL field is a value. Becomes [[CompareByMsd]].
+ *
+ * @param ansi
+ *   whether the types are brought together by ANSI's rules; as in the session that made the expression, since a view
+ *   has settings of its own, and is copied into queries of sessions with others
+ * @param timeZone
+ *   of casts between dates and timestamps, likewise
  */
-case class ZOrderCompare(left: Expression, right: Expression) extends RuntimeReplaceable {
+case class ZOrderCompare(
+    left: Expression,
+    right: Expression,
+    ansi: Boolean = SQLConf.get.ansiEnabled,
+    timeZone: String = SQLConf.get.sessionLocalTimeZone)
+    extends RuntimeReplaceable {
   override def prettyName: String = "zorder_compare"
 
   override def children: Seq[Expression] = Seq(left, right)
+
+  /** Plans show the structs alone. */
+  override protected def stringArgs: Iterator[Any] = Iterator(left, right)
 
   override def checkInputDataTypes(): TypeCheckResult = (left.dataType, right.dataType) match {
     case (l: StructType, r: StructType) => checkFields(l, r)
@@ -40,7 +54,7 @@ case class ZOrderCompare(left: Expression, right: Expression) extends RuntimeRep
   private def common: Option[Seq[DataType]] = (left.dataType, right.dataType) match {
     case (l: StructType, r: StructType) if l.length == r.length =>
       val types =
-        l.fields.toSeq.zip(r.fields.toSeq).flatMap(p => ZOrderCompare.widest(p._1.dataType, p._2.dataType))
+        l.fields.toSeq.zip(r.fields.toSeq).flatMap(p => widest(p._1.dataType, p._2.dataType))
       if (types.length == l.length) Some(types) else None
     case _ => None
   }
@@ -53,7 +67,7 @@ case class ZOrderCompare(left: Expression, right: Expression) extends RuntimeRep
     else if (l.isEmpty) TypeCheckFailure(s"$prettyName needs structs with at least one field.")
     else {
       val failures = l.fields.toSeq.zip(r.fields.toSeq).flatMap { case (a, b) =>
-        ZOrderCompare.widest(a.dataType, b.dataType) match {
+        widest(a.dataType, b.dataType) match {
           case None =>
             Some(s"$prettyName finds no common type for field ${a.name} of type ${a.dataType.sql} and " +
               s"field ${b.name} of type ${b.dataType.sql}: cast one of them.")
@@ -81,18 +95,15 @@ case class ZOrderCompare(left: Expression, right: Expression) extends RuntimeRep
 
   private def cast(e: Expression, to: DataType): Expression =
     if (DataType.equalsStructurally(e.dataType, to, ignoreNullability = true)) e
-    else Cast(e, to, Some(SQLConf.get.sessionLocalTimeZone), SQLConf.get.ansiEnabled)
+    else Cast(e, to, Some(timeZone), ansi)
+
+  /** The common type of two types. */
+  private def widest(a: DataType, b: DataType): Option[DataType] =
+    if (ansi) AnsiTypeCoercion.findWiderTypeForTwo(a, b)
+    else TypeCoercion.findWiderTypeForTwo(a, b)
 
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): ZOrderCompare =
     copy(left = newChildren(0), right = newChildren(1))
-}
-
-object ZOrderCompare {
-
-  /** The common type of two types by the session's rules (ANSI or not). */
-  private def widest(a: DataType, b: DataType): Option[DataType] =
-    if (SQLConf.get.ansiEnabled) AnsiTypeCoercion.findWiderTypeForTwo(a, b)
-    else TypeCoercion.findWiderTypeForTwo(a, b)
 }
 
 /**
