@@ -1,6 +1,9 @@
 package org.apache.spark.sql.zorder.clustering
 
-import java.nio.file.Path
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Path}
+
+import scala.collection.JavaConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -94,6 +97,50 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
       val anew = done(keepsRows(path)(zorder(path, run)))
       assert(metric[Long](anew, "rows") === rows + 14400, reason(anew))
       assert(status(zorder(path, run)) === "NOTHING_TO_DO")
+    }
+  }
+
+  private def inState(path: Path, dir: String): Seq[Path] = {
+    val all = Files.list(path.resolve("_zorder").resolve(dir))
+    try all.iterator.asScala.toVector
+    finally all.close()
+  }
+
+  /** Gives the table's only layout the id that earlier versions gave it: the first eight digits. */
+  private def withShortId(path: Path): String = {
+    // the sums of the old texts
+    val sums = Seq("layouts", "runs").flatMap(inState(path, _)).filter(_.toString.endsWith(".crc"))
+    sums.foreach(f => Files.delete(f))
+    val layout = inState(path, "layouts").head
+    val id = layout.getFileName.toString.stripSuffix(".json")
+    val short = id.take(8)
+    Files.move(layout, layout.resolveSibling(s"$short.json"))
+    inState(path, "runs").foreach { record =>
+      val text = new String(Files.readAllBytes(record), UTF_8)
+      assert(text.contains(id))
+      Files.write(record, text.replace(id, short).getBytes(UTF_8))
+    }
+    short
+  }
+
+  test("a table whose layout has the shorter id of an earlier version grows in it, and the id stays") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      clustered(path)
+      val short = withShortId(path)
+      assert(status(zorder(path, run)) === "NOTHING_TO_DO")
+      val before = dataFiles(path)
+      append(path, more(rows, 400))
+      val row = done(keepsRows(path)(zorder(path, run)))
+      assert(reason(row).contains("4 files of their own"), reason(row))
+      assert(before.toSet.subsetOf(dataFiles(path).toSet) && dataFiles(path).size === 20)
+      assert(row.getAs[String]("layout_chosen").endsWith(s"stored layout $short"))
+      // all files are known, by the records of both runs
+      assert(status(zorder(path, run)) === "NOTHING_TO_DO")
+      val layouts = inState(path, "layouts").map(_.getFileName.toString).filter(_.endsWith(".json"))
+      assert(layouts === Seq(s"$short.json"))
+      val file = s"zorder_file('path:$path#$short', a, b)"
+      assert(read(path).selectExpr(file).distinct().count() === 16)
     }
   }
 

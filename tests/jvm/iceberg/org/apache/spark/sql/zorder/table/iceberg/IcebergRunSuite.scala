@@ -29,7 +29,7 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     val runId = row.getAs[String]("run_id")
     assert(lastSummary(t)("zorder.clustering-id") == runId)
     assert(lastSummary(t)("zorder.columns") == "a, b")
-    assert(lastSummary(t)("zorder.layout").matches("[0-9a-f]{8}"))
+    assert(lastSummary(t)("zorder.layout").matches("[0-9a-f]{16}"))
     val shown =
       sql(
         s"SELECT operation, summary['zorder.clustering-id'] FROM $t.snapshots ORDER BY committed_at").collect()

@@ -51,8 +51,20 @@ class LayoutJsonSuite extends AnyFunSuite {
       assert(again.columns.map(c => (c.sql, c.dataType)) == layout.columns.map(c => (c.sql, c.dataType)))
       val others = sample(5000)
       assert(keys(others, again) == keys(others, layout))
-      assert(LayoutJson.id(json).matches("[0-9a-f]{8}"))
+      assert(LayoutJson.id(json).matches("[0-9a-f]{16}"))
     }
+
+  test("layouts of one id are not mixed up, and one that is stored under an older, shorter id keeps it") {
+    val texts = Seq.fill(2)(LayoutJson.write(fitted(sample(500), 8, "zorder")))
+    assert(texts.distinct.length == 2)
+    val short = LayoutJson.id(texts.head).take(8)
+    def refs = texts.map(LayoutLookUp.stored(short, _))
+    assert(refs.map(_.id) == Seq(short, short))
+    assert(refs.map(r => LayoutJson.write(r.layout)) == texts)
+    // each is parsed once
+    assert(refs.zip(refs).forall { case (x, y) => x eq y })
+    assert(texts.map(LayoutLookUp.ofJson(_).id) == texts.map(LayoutJson.id))
+  }
 
   test("extreme numbers, empty strings, columns of NULLs come back") {
     val s = Sample(Vector(

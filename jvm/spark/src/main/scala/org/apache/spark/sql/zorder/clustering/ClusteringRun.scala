@@ -266,8 +266,11 @@ final private class BatchRun(context: RunContext, batches: Batches) {
 
   /** None if no partition can grow in its layout. */
   private def increment(selected: Selection, moving: Seq[PlacedPartition]): Option[BatchResult] = {
-    val known =
-      moving.flatMap(p => p.layoutId.flatMap(table.state.layout).map(l => p -> LayoutLookUp.ofJson(l)))
+    val known = for {
+      p <- moving
+      id <- p.layoutId
+      json <- table.state.layout(id)
+    } yield p -> LayoutLookUp.stored(id, json)
     val withDeletes = known.collect { case (p, ref) if p.withDeletes.nonEmpty => p.deletesFirst -> ref }
     val growing = if (withDeletes.isEmpty) known else withDeletes
     if (growing.isEmpty) None

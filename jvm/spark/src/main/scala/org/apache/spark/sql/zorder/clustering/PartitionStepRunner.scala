@@ -41,7 +41,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
    *   None if the partition has to be clustered anew: its layout is gone, or no longer fits the columns
    */
   def next(placed: PlacedPartition, selected: Selection, others: Seq[String]): Option[BatchResult] = {
-    val stored = placed.layoutId.flatMap(table.state.layout).map(LayoutLookUp.ofJson)
+    val stored = placed.layoutId.flatMap(id => table.state.layout(id).map(LayoutLookUp.stored(id, _)))
     // a statement that began anew here might do so after each of its steps
     batches.underway.filter(u => stored.forall(_.id != u.ref.id)).foreach { u =>
       throw new ZOrderConflictException(

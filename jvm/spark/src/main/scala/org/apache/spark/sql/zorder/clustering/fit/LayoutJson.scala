@@ -75,9 +75,12 @@ object LayoutJson {
   private def notALayout(why: String): Nothing =
     refuse("ZORDER_INVALID_LAYOUT.NOT_READABLE", "cause" -> why)
 
-  /** Eight hex digits that stand for the layout in plans, properties and logs. */
+  /**
+   * Sixteen hex digits that stand for the layout in records, plans, properties and logs. Earlier versions wrote the first
+   * eight of them, which are too few for a table with a layout for each of thousands of partitions.
+   */
   def id(json: String): String =
-    MessageDigest.getInstance("SHA-256").digest(json.getBytes(UTF_8)).take(4).map(b =>
+    MessageDigest.getInstance("SHA-256").digest(json.getBytes(UTF_8)).take(8).map(b =>
       f"${b & 0xff}%02x").mkString
 
   private def writeColumn(node: ObjectNode, column: LayoutColumn): Unit = {
@@ -164,15 +167,22 @@ object LayoutJson {
 object LayoutLookUp {
   private val Kept = 16
 
-  private val cache = new java.util.LinkedHashMap[String, LayoutRef](Kept, 0.75f, true) {
-    override def removeEldestEntry(eldest: java.util.Map.Entry[String, LayoutRef]): Boolean = size > Kept
+  /** By the whole text, beside the id: texts of one id are not mixed up. */
+  private val cache = new java.util.LinkedHashMap[(String, String), LayoutRef](Kept, 0.75f, true) {
+    override def removeEldestEntry(eldest: java.util.Map.Entry[(String, String), LayoutRef]): Boolean =
+      size > Kept
   }
 
-  def ofJson(json: String): LayoutRef = cache.synchronized {
-    val id = LayoutJson.id(json)
-    Option(cache.get(id)).getOrElse {
+  def ofJson(json: String): LayoutRef = stored(LayoutJson.id(json), json)
+
+  /**
+   * A layout that a table keeps under this id, and whose files are recorded under it: the id of an earlier version is
+   * shorter, and stays.
+   */
+  def stored(id: String, json: String): LayoutRef = cache.synchronized {
+    Option(cache.get((id, json))).getOrElse {
       val ref = new LayoutRef(id, LayoutJson.read(json))
-      cache.put(id, ref)
+      cache.put((id, json), ref)
       ref
     }
   }

@@ -107,7 +107,8 @@ final private[clustering] class Placement(
       val inLayout = by(OutputPlan.InLayout)(_.fileNumber)
       val byRegion = by(OutputPlan.InRegion)(r => (r.fileNumber, r.until))
       // of the layout: some of its files may have lost all rows since, or never had any
-      def filesOfLayout = layout.flatMap(table.state.layout).map(LayoutLookUp.ofJson(_).layout.files)
+      def filesOfLayout =
+        layout.flatMap(id => table.state.layout(id).map(LayoutLookUp.stored(id, _).layout.files))
       val asked =
         options.fileCount.forall(n => inLayout.isEmpty || byRegion.nonEmpty || filesOfLayout.contains(n))
       if (!asked) PlacedPartition(directory, None, newFiles = here.filter(f => taken(f.path)))

@@ -163,7 +163,7 @@ final class LayoutArgument(lookUp: String => LayoutRef) {
  * A layout inside an expression. Plans, EXPLAIN and event logs show its id only: boundaries are data.
  *
  * @param id
- *   eight hex digits of the layout's hash
+ *   sixteen hex digits of the layout's hash; eight where an earlier version has stored it
  */
 final class LayoutRef(val id: String, val layout: Layout) extends Serializable {
 
