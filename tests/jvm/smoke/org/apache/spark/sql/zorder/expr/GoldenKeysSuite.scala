@@ -147,6 +147,21 @@ class GoldenKeysSuite extends AnyFunSuite with ZOrderSession {
     assert(spark.range(1).selectExpr(compare).head().getInt(0) === 0)
   }
 
+  test("a string of two collations has no order: refused at analysis (Spark 4)") {
+    assume(since.head >= 4, "Spark 3.5 has neither collations nor VARIANT")
+    val df = spark.range(1).selectExpr(
+      "cast(id AS STRING) COLLATE UTF8_LCASE AS c1",
+      "cast(id AS STRING) COLLATE UNICODE AS c2")
+    for (key <- Seq(
+        "zorder(c1 || c2)",
+        "hilbert(1, c1 || c2)",
+        "zorder_compare(struct(c1 || c2), struct(c1 || c2))")) {
+      val e = intercept[AnalysisException](df.selectExpr(key))
+      assert(e.getMessage.contains("different collations: choose one with COLLATE."), key)
+    }
+    assert(df.selectExpr("zorder((c1 || c2) COLLATE UNICODE)").head().getAs[Array[Byte]](0).nonEmpty)
+  }
+
   test("a variant is refused by name and type (Spark 4)") {
     assume(since.head >= 4, "Spark 3.5 has neither collations nor VARIANT")
     val e = intercept[AnalysisException](spark.sql("SELECT zorder(parse_json('1'))"))

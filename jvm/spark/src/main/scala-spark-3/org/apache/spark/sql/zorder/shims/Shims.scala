@@ -20,6 +20,12 @@ object Shims {
 
   def setActive(session: ClassicSession): Unit = SparkSession.setActiveSession(session)
 
+  /** Whether strings of the type have an order: without collations all have. */
+  def hasOrder(dataType: StringType): Boolean = {
+    val _ = dataType
+    true
+  }
+
   /** How a collated string is normalized; None where the bytes are the order. */
   def stringNormalizedType(dataType: StringType): Option[NormalizedType] = {
     val _ = dataType

@@ -24,6 +24,10 @@ object Shims {
 
   def setActive(session: ClassicSession): Unit = SparkSession.setActiveSession(session)
 
+  /** Whether strings of the type have an order: what is joined of columns of two collations has none. */
+  def hasOrder(dataType: StringType): Boolean =
+    dataType.collationId != CollationFactory.INDETERMINATE_COLLATION_ID
+
   /** How a collated string is normalized; None where the bytes are the order. */
   def stringNormalizedType(dataType: StringType): Option[NormalizedType] =
     if (dataType.isUTF8BinaryCollation) None

@@ -41,6 +41,7 @@ object Normalization {
         128,
         v => OrderedBits.ofBigInteger(v.asInstanceOf[Decimal].toJavaBigDecimal.unscaledValue()),
         v => s"$OrderedBitsClass.ofBigInteger($v.toJavaBigDecimal().unscaledValue())"))
+    case s: StringType if !Shims.hasOrder(s) => None
     case s: StringType => Some(Shims.stringNormalizedType(s).getOrElse(binaryString))
     case BinaryType => Some(NormalizedBytesType(128, _.asInstanceOf[Array[Byte]], v => v))
     case other => Shims.extraNormalizedType(other)

@@ -173,6 +173,8 @@ object ArgumentCheck {
     case s: StructType =>
       val first = s.fieldNames.headOption.map(f => s", for example $sql.$f").getOrElse("")
       Some(s"$function cannot order $sql of type ${s.sql}: name its fields (s.f)$first.")
+    case _: StringType =>
+      Some(s"$function cannot order $sql, whose parts have different collations: choose one with COLLATE.")
     case other =>
       Some(s"$function cannot order $sql of type ${other.sql}: " +
         "use an expression of an atomic type instead, for a struct name its fields: s.f.")
