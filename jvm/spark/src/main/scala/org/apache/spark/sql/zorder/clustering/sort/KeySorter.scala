@@ -235,7 +235,8 @@ final private class RunBuffer {
   /** Copies a row to the end; false if there is no room. */
   def add(row: UnsafeRow): Boolean = {
     val size = row.getSizeInBytes
-    if (count == RunBuffer.Rows || used + size > RunBuffer.Bytes) false
+    // a sum may be more than an Int holds
+    if (count == RunBuffer.Rows || size > RunBuffer.Bytes - used) false
     else {
       if (used + size > bytes.length) grow(used + size)
       row.writeToMemory(bytes, Platform.BYTE_ARRAY_OFFSET + used.toLong)
