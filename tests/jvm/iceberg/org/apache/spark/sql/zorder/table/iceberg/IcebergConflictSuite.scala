@@ -54,6 +54,22 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
     }
   }
 
+  test("rows that get ids during a run keep them: the run gives up") {
+    val t = filled("numbered")
+    def ids(): Seq[String] = spark.table(t).where("id < 2000").selectExpr("id", "_row_id").orderBy("id")
+      .collect().map(_.toString).toSeq
+    var numbered = Seq.empty[String]
+    meanwhile("iceberg-written") {
+      sql(s"ALTER TABLE $t SET TBLPROPERTIES ('format-version' = '3')")
+      sql(s"INSERT INTO $t SELECT id + 2000, 1, 1 FROM range(500)")
+      numbered = ids()
+    }
+    val why = intercept[ZOrderConflictException](cluster(t, "a, b"))
+    assert(why.condition == "ZORDER_CONFLICT.COMMIT_REFUSED", why.getMessage)
+    assert(numbered.distinct.length == 2000 && ids() == numbered)
+    assert(status(cluster(t, "a, b")) == "DONE" && ids() == numbered)
+  }
+
   test("records are not removed under a run") {
     val t = filled("removed")
     var refusal = ""

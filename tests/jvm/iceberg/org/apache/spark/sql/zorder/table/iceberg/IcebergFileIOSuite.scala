@@ -73,6 +73,13 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
     }
   }
 
+  test("the class of Hadoop's file system is not there: a run that has committed is done") {
+    val t = filled("own.db.no_class")
+    spark.conf.set("fs.own.impl", "no.such.FileSystem")
+    try assert(status(cluster(t, "a, b")) == "DONE")
+    finally spark.conf.unset("fs.own.impl")
+  }
+
   test("dry run, run, increment, WHERE, history, audit, rollback, removal") {
     val t = filled("own.db.life")
     val before = content(t)

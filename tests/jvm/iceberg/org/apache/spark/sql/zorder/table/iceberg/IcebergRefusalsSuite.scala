@@ -55,6 +55,20 @@ class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {
     assert(why.contains("stored as avro") && why.contains("rewrite_data_files"))
   }
 
+  test("a file that a snapshot has twice") {
+    val t = filled("twice")
+    load(t).newAppend().appendFile(tasks(t).head.file).commit()
+    sql(s"REFRESH TABLE $t")
+    val rows = spark.table(t).count()
+    assert(rows > 2000)
+    for (rest <- Seq("WITH (fileCount = 4)", "DRY RUN")) {
+      val why = refused(t, "a", rest)
+      assert(why.contains("more than once") && why.contains("INSERT OVERWRITE"), why)
+    }
+    sql(s"INSERT OVERWRITE $t SELECT * FROM $t")
+    assert(status(cluster(t, "a")) == "DONE" && spark.table(t).count() == rows)
+  }
+
   test("a session that works on a branch which it does not name", SameOnAllLines) {
     val t = filled("audited", "TBLPROPERTIES ('write.wap.enabled' = 'true')")
     sql(s"ALTER TABLE $t CREATE BRANCH trial")

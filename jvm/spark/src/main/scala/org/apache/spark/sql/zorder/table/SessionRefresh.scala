@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table
 import scala.util.Try
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.{Path, UnsupportedFileSystemException}
+import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
@@ -30,12 +30,12 @@ private[zorder] object SessionRefresh extends Logging {
       .foreach(root => tried(session.catalog.refreshByPath(root.toString)))
   }
 
-  /** Nothing that Spark reads by a path lies where Hadoop has no file system. */
+  /** Nothing that Spark reads by a path lies where Hadoop has no file system, whatever it says why. */
   private def isReachable(session: ClassicSession, root: Path): Boolean =
     try {
       root.getFileSystem(session.sessionState.newHadoopConf())
       true
-    } catch { case _: UnsupportedFileSystemException => false }
+    } catch { case NonFatal(_) | _: LinkageError => false }
 
   /**
    * A DataSource V2 table (Iceberg's) knows its snapshot itself, and DataFrames share the table with its catalog. If

@@ -54,11 +54,13 @@ final private[iceberg] class IcebergChanges(table: Table, branch: Option[String]
       now.properties.get(TableProperties.DEFAULT_NAME_MAPPING))
   }
 
-  /** The tasks of those of these files that the snapshot has. */
-  def tasks(snapshot: Snapshot, wanted: Set[String]): Map[String, FileScanTask] = {
+  /** The tasks of those of these files that the snapshot has; None if it has one of them more than once. */
+  def tasks(snapshot: Snapshot, wanted: Set[String]): Option[Map[String, FileScanTask]] = {
     val files = table.newScan().useSnapshot(snapshot.snapshotId).ignoreResiduals().planFiles()
-    try files.asScala.filter(t => wanted(t.file.location)).map(t => t.file.location -> t).toMap
-    finally files.close()
+    val found =
+      try files.asScala.filter(t => wanted(t.file.location)).map(t => t.file.location -> t).toList
+      finally files.close()
+    Some(found.toMap).filter(_.size == found.length)
   }
 
   /**

@@ -122,6 +122,10 @@ private[iceberg] object IcebergRefusals {
         "table" -> name,
         "format" -> f.format.toString.toLowerCase(Locale.ROOT))
     }
+    // a commit takes away all entries of a file at once
+    tasks.groupBy(_.file.location).find(_._2.size > 1).foreach { case (file, _) =>
+      refuse("ZORDER_FILE_REFUSED.ICEBERG_LISTED_TWICE", "file" -> file, "table" -> name)
+    }
     tasks.map(_.file).find(_.keyMetadata != null).foreach { f =>
       refuse("ZORDER_FILE_UNREADABLE.ICEBERG_ENCRYPTED", "file" -> f.location, "table" -> name)
     }

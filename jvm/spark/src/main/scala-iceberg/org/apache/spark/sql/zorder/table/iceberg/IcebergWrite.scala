@@ -158,13 +158,12 @@ final private[iceberg] class IcebergWrite(
 
   /** What has become of the inputs; None if that cannot be told. */
   private def changedSince(inputs: Seq[DataFile]): Option[ChangedFiles] =
-    changes.since(base).flatMap { now =>
-      val present = changes.tasks(now, inputs.map(_.path).toSet)
-      val found = ChangedInputs.ofEach(inputs)(f => changes.of(tasks(f.path), present.get(f.path)))
-      if (present.isEmpty || found.exists(_._2.isEmpty)) None
-      else
-        Some(ChangedFiles(now, found.collect { case (file, Some(change)) => file.path -> change }))
-    }
+    for {
+      now <- changes.since(base)
+      present <- changes.tasks(now, inputs.map(_.path).toSet)
+      found = ChangedInputs.ofEach(inputs)(f => changes.of(tasks(f.path), present.get(f.path)))
+      if present.nonEmpty && found.forall(_._2.isDefined)
+    } yield ChangedFiles(now, found.collect { case (file, Some(change)) => file.path -> change })
 
   private def on(
       session: ClassicSession,

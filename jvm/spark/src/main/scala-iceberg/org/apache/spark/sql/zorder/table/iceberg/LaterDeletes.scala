@@ -34,8 +34,9 @@ private[iceberg] object LaterDeletes {
       extends ValidationException("The commit drops later deletes: %s", files.map(_.location).mkString(", "))
 
   /**
-   * The table, whose commits fail with [[Dropped]] instead of dropping a later delete, and as a conflict if deletes were
-   * turned into others since the snapshot `base`, which Iceberg does not validate.
+   * The table, whose commits fail with [[Dropped]] instead of dropping a later delete, and as a conflict in two cases
+   * that Iceberg does not validate: if deletes were turned into others since the snapshot `base`, or if rows that had no
+   * ids when they were read have some now.
    */
   def guarded(table: Table, start: Snapshot, base: Snapshot, branch: Option[String]): Table = {
     val own = table.asInstanceOf[HasTableOperations].operations
@@ -49,6 +50,7 @@ private[iceberg] object LaterDeletes {
       turned(base).foreach { s =>
         throw new ValidationException("The snapshot %s turned deletes into others", Long.box(s.snapshotId))
       }
+      if (numbered(base)) throw new ValidationException("Rows of %s were given ids", own.current.location)
       val dropped = lost(base, manifests(base), manifests(next))
       if (dropped.nonEmpty) throw new Dropped(dropped)
     }
@@ -60,6 +62,10 @@ private[iceberg] object LaterDeletes {
       .find(s =>
         s.operation == DataOperations.REPLACE && s.summary.containsKey(
           SnapshotSummary.ADDED_DELETE_FILES_PROP))
+
+    /** The first commit of a table of version 3 gives all rows ids, which ours do not have. */
+    private def numbered(base: TableMetadata): Boolean = start.firstRowId == null &&
+      Option(base.ref(branch)).exists(ref => base.snapshot(ref.snapshotId).firstRowId != null)
 
     private def manifests(metadata: TableMetadata): Seq[ManifestFile] =
       Option(metadata.ref(branch)).toSeq
