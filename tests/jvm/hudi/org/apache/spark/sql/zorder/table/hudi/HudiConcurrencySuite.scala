@@ -296,6 +296,7 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
       }
       assert(e.getMessage.contains("rolled the plan"), e.getMessage)
       assert(read(path).count() === 4000 && filesOnDisk(path).size === 6)
+      assert(!reason(zorder(path, s"$run DRY RUN")).contains("is at work on"))
     }
   }
 

@@ -42,6 +42,24 @@ class HudiRefusalsSuite extends AnyFunSuite with HudiFixture {
     }
   }
 
+  test("logs of changes beside the files of a copy-on-write table hold no rows of it", LongTest) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val changes = "hoodie.table.cdc.enabled" -> "true"
+      hudi(path, 4000, Map(changes))
+      write(
+        numbers(4000).where("id % 3 = 1").selectExpr("id", "-5 AS a", "b", "s", "d"),
+        path,
+        "upsert",
+        changes)
+      val logs = java.nio.file.Files.walk(path)
+      try assert(logs.anyMatch(_.toString.endsWith(".cdc")))
+      finally logs.close()
+      done(keeps(path)(zorder(path, run)))
+      assert(read(path).where("a = -5").count() === 1333 && status(zorder(path, run)) === "NOTHING_TO_DO")
+    }
+  }
+
   test("a bucket index, rows without meta fields, partition columns that are not in the files", LongTest) {
     withTempDir { dir =>
       val bucketed = dir.resolve("b")

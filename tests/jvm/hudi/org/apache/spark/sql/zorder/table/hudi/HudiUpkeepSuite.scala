@@ -10,6 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{Retention, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.{LongTest, Steps}
 
 /** Tables of the catalog; history, vacuum, rollback and removal of runs. */
@@ -139,6 +140,27 @@ class HudiUpkeepSuite extends AnyFunSuite with HudiFixture with Steps {
         TableResolver.open(session, TableRef.Location(path.toString)).asInstanceOf[HudiClusterTable]
       val deleted = HudiVacuum.run(session, opened, Retention(ms = 1, stated = true), dryRun = false)
       assert(deleted.map(_.files) === Seq(6) && filesOnDisk(path).size === 4)
+    }
+  }
+
+  test("what a write replaces while a vacuum lists the table stays as long as the retention says", LongTest) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      hudi(path, 4000)
+      val before = filesRead(path)
+      val session = Shims.classic(spark)
+      val opened =
+        TableResolver.open(session, TableRef.Location(path.toString)).asInstanceOf[HudiClusterTable]
+      // the last commit is older than the retention
+      Thread.sleep(3000)
+      var came = 0
+      CrashPoint.meanwhile = place =>
+        if (place == "hudi-cleaning" && came == 0) {
+          came += 1
+          write(numbers(4000).selectExpr("id", "a + 1 AS a", "b", "s", "d"), path, "upsert")
+        }
+      HudiVacuum.run(session, opened, Retention(ms = 2000, stated = true), dryRun = false)
+      assert(came === 1 && before.subsetOf(filesOnDisk(path)))
     }
   }
 

@@ -176,7 +176,9 @@ private[hudi] object HudiSnapshot {
       val all = partitions.getOrElse(
         FSUtils.getAllPartitionPaths(context, meta, config).asScala).toSeq.sorted
       view.loadPartitions(all.asJava)
-      HudiSnapshot(all.flatMap(p => view.getLatestFileSlices(p).iterator.asScala), pending(view))
+      // logs of what has changed, for readers of changes, hold no rows of the table
+      def rows(slice: FileSlice) = slice.filterLogFiles(log => java.lang.Boolean.valueOf(!log.isCDC))
+      HudiSnapshot(all.flatMap(p => view.getLatestFileSlices(p).iterator.asScala.map(rows)), pending(view))
     } finally view.close()
   }
 

@@ -190,29 +190,43 @@ private[hudi] object HudiUpkeep {
 private[hudi] object HudiVacuum {
   private val MillisPerHour = 3600000.0
 
+  private val Hours = "hoodie.clean.hours.retained"
+
   /** Hudi counts from when it makes its plan, after it has listed the table. */
   private val PlanMs = 600000L
 
+  @tailrec
   def run(
       session: ClassicSession,
       opened: HudiClusterTable,
       retention: Retention,
       dryRun: Boolean): Seq[VacuumResult] = {
     opened.meta.reloadActiveTimeline()
-    val settings = opened.hudiProperties ++ policy(opened.meta, retention.ms, System.currentTimeMillis)
-    HudiClient.during(session, opened.root.toString, settings) { client =>
+    val known = writes(opened.meta)
+    val kept = policy(opened.meta, retention.ms, System.currentTimeMillis)
+    val gone = HudiClient.during(session, opened.root.toString, opened.hudiProperties ++ kept) { client =>
       val old = deletable(client).flatMap(path => length(session, path).map(path -> _))
-      // Hudi may have a plan of its own to finish first
-      val gone =
-        if (dryRun) old
-        else {
-          client.clean()
-          old.filter { case (path, _) => length(session, path).isEmpty }
-        }
-      if (gone.isEmpty) Nil
-      else Seq(VacuumResult(opened.root, gone.length.toLong, gone.map(_._2).sum, 0L, "DELETED"))
+      CrashPoint.hit("hudi-cleaning")
+      opened.meta.reloadActiveTimeline()
+      if (dryRun) Some(old)
+      // a policy without hours keeps nothing that a write which has come since has replaced
+      else if (!kept.contains(Hours) && writes(opened.meta) != known) None
+      else {
+        // Hudi may have a plan of its own to finish first
+        client.clean()
+        Some(old.filter { case (path, _) => length(session, path).isEmpty })
+      }
+    }
+    gone match {
+      case None => run(session, opened, retention, dryRun)
+      case Some(Nil) => Nil
+      case Some(files) =>
+        Seq(VacuumResult(opened.root, files.length.toLong, files.map(_._2).sum, 0L, "DELETED"))
     }
   }
+
+  private def writes(meta: HoodieTableMetaClient): Set[HoodieInstant] =
+    meta.getActiveTimeline.getWriteTimeline.getInstants.asScala.toSet
 
   private def policy(meta: HoodieTableMetaClient, keepMs: Long, now: Long): Map[String, String] = {
     val commits = meta.getActiveTimeline.getCommitsTimeline.filterCompletedInstants().getInstants.asScala
@@ -224,7 +238,7 @@ private[hudi] object HudiVacuum {
     Map("hoodie.clean.trigger.max.commits" -> "0") ++
       (hours(commits.toSeq, keepMs, now, meta.getTableConfig.getTimelineTimezone.getZoneId, busy) match {
         case Some(kept) =>
-          Map("hoodie.clean.policy" -> "KEEP_LATEST_BY_HOURS", "hoodie.clean.hours.retained" -> kept.toString)
+          Map("hoodie.clean.policy" -> "KEEP_LATEST_BY_HOURS", Hours -> kept.toString)
         case None =>
           Map(
             "hoodie.clean.policy" -> "KEEP_LATEST_FILE_VERSIONS",

@@ -84,6 +84,9 @@ final private[hudi] class HudiWrite(
       case e: HoodieException =>
         pending.abandon(runId)
         conflict(e)
+      case e: ZOrderConflictException =>
+        pending.abandon(runId)
+        throw e
     }
     CrashPoint.hit("hudi-committed")
     pending.committed(request, Some(clustering.instant.toLong))
