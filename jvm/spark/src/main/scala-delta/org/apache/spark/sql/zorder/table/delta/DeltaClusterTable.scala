@@ -9,7 +9,7 @@ import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.schema.SchemaMergingUtils
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{MetadataBuilder, StructField, StructType}
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType, MetadataBuilder, StructField, StructType}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -89,14 +89,26 @@ private[delta] final class DeltaClusterTable(
    * their values.
    */
   override def managed: Option[ManagedColumns] = {
-    val names = declared.get.map(f => folded(physical(f))).toSet
-    val ids = if (byId) DeltaColumns.ids(declared.get) else Set.empty[Int]
+    val columns = StructType(declared.get)
+    val names = columns.map(f => folded(physical(f))).toSet
+    val ids = if (byId) DeltaColumns.ids(columns) else Set.empty[Int]
     Some(ManagedColumns(leaf =>
       leaf.fieldId.filter(_ => byId) match {
         case Some(id) => if (ids(id)) Some(Seq(id.toString)) else None
         // elements of arrays and maps have no ids
-        case None => Some(leaf.column.map(folded)).filter(c => names(c.head))
+        case None if byId => Some(leaf.column.map(folded)).filter(c => names(c.head))
+        case None => Some(leaf.column.map(folded)).filter(inFiles(columns, _))
       }))
+  }
+
+  /** Whether the table has this leaf of a file: a field of a struct may have been dropped. */
+  private def inFiles(dataType: DataType, leaf: Seq[String]): Boolean = (dataType, leaf) match {
+    case (s: StructType, field +: below) =>
+      s.exists(f => folded(physical(f)) == field && inFiles(f.dataType, below))
+    case (ArrayType(element, _), _ +: below) => inFiles(element, below)
+    case (MapType(key, _, _), "key" +: below) => inFiles(key, below)
+    case (MapType(_, value, _), _ +: below) => inFiles(value, below)
+    case _ => true
   }
 
   /** The name in files, which a rename does not change. */

@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{Retention, VacuumResult}
+import org.apache.spark.sql.zorder.table.{FormatDescriptor, Retention, TableRef, VacuumResult}
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 
 /** Vacuum and removal, with Delta's own commands where it has them. */
@@ -85,7 +85,8 @@ private[delta] object DeltaUpkeep {
     ()
   }
 
-  def sql(table: DeltaClusterTable): String = s"delta.`${table.root}`"
+  def sql(table: DeltaClusterTable): String =
+    TableRef.Name(Seq(FormatDescriptor.Delta.id, table.root.toString)).sql
 }
 
 /**
