@@ -74,7 +74,8 @@ class ImportSuite extends AnyFunSuite with ZOrderSession with FilterFixture {
       assert(gone.getMessage.contains("There is no event log at file:/nowhere/at/all."))
       for ((path, said) <- Seq("" -> "empty string", "nowhere://x" -> "nowhere")) {
         val no = intercept[AnalysisException](spark.sql(s"SELECT * FROM zorder_event_log('$path')"))
-        assert(no.getMessage.contains(s"The event log $path cannot be read: ") && no.getMessage.contains(said))
+        assert(
+          no.getMessage.contains(s"The event log $path cannot be read: ") && no.getMessage.contains(said))
       }
     }
   }
@@ -178,7 +179,8 @@ class ImportSuite extends AnyFunSuite with ZOrderSession with FilterFixture {
   test("event logs: a dynamic filter's copy of a scan is not counted") {
     withTable("i_t", "i_parts") {
       spark.sql("CREATE TABLE i_t USING parquet AS SELECT int(id) a, id b FROM range(100)")
-      spark.sql("CREATE TABLE i_parts USING parquet PARTITIONED BY (p) AS SELECT id x, id % 10 p FROM range(100)")
+      spark.sql(
+        "CREATE TABLE i_parts USING parquet PARTITIONED BY (p) AS SELECT id x, id % 10 p FROM range(100)")
       val lines = eventsOf(Seq("SELECT x FROM i_parts JOIN i_t ON p = b WHERE a = 5"))
       assert(lines.exists(_.contains("dynamicpruning")))
       withTempDir { dir =>

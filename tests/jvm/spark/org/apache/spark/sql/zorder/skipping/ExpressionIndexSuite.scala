@@ -85,7 +85,8 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans with Steps {
         people.selectExpr("id", "'ab' c").write.mode("append").parquet(dir.resolve("c").toString)
         spark.sql("REFRESH TABLE of_char")
         aged(dir.resolve("c"))
-        def found(length: Int): Long = spark.sql(s"SELECT id FROM of_char WHERE octet_length(c) = $length").count()
+        def found(length: Int): Long =
+          spark.sql(s"SELECT id FROM of_char WHERE octet_length(c) = $length").count()
         for (padded <- Seq(true, false)) withConf(Padding -> padded.toString) {
           spark.sql("ZORDER INDEX of_char COLUMNS (octet_length(c))")
           for (asked <- Seq(true, false)) withConf(Padding -> asked.toString)(

@@ -335,7 +335,9 @@ class IndexableFunctionsSuite extends AnyFunSuite with ZOrderSession {
     base {
       val _ = table
       val all = planned(samples).map(_._1)
-      val refused = samples.zip(all).flatMap { case (s, e) => IndexableFunctions.refused(e, e, s).map(s -> _) }
+      val refused = samples.zip(all).flatMap { case (s, e) =>
+        IndexableFunctions.refused(e, e, s).map(s -> _)
+      }
       assert(refused.isEmpty)
       val wholeStruct = planned(Seq("st IS NULL")).head._1
       assert(IndexableFunctions.refused(wholeStruct, wholeStruct, "s").isDefined)

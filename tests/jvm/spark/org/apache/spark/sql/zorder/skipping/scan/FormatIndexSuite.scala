@@ -46,7 +46,7 @@ class FormatIndexSuite extends AnyFunSuite {
     Some(new FormatIndex(index, path => path.stripPrefix("/t/"), identities)))
 
   private def left(list: NarrowedList, filter: Expression, files: (String, Long)*): Seq[String] =
-    list.narrow(Seq(filter), files)(f => FileKey(f._1, f._2, 99L)).map(_._1)
+    list.narrow(Seq(filter), files)(f => FileIdentity(f._1, f._2, 99L)).map(_._1)
 
   private val files = Seq("/t/f0" -> 7L, "/t/f1" -> 7L, "/t/f2" -> 7L)
 
@@ -57,7 +57,7 @@ class FormatIndexSuite extends AnyFunSuite {
   }
 
   test("a file that came under the path of an earlier one is left") {
-    val brought = files.map { case (path, length) => FileKey(path, length, 99L, generation = 3L) }
+    val brought = files.map { case (path, length) => FileIdentity(path, length, 99L, generation = 3L) }
     assert(list(Map("id" -> "1")).narrow(Seq(is15), brought)(f => f) === brought)
   }
 

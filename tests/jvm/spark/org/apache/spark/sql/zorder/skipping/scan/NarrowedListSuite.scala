@@ -38,9 +38,9 @@ class NarrowedListSuite extends AnyFunSuite {
     new NarrowedList(root, new AskedOfFormat(mostListed = 1), _ => false, known.index(_, Source), None)
   }
 
-  private def file(path: String, length: Long = 7L): FileKey = FileKey(path, length, 0L)
+  private def file(path: String, length: Long = 7L): FileIdentity = FileIdentity(path, length, 0L)
 
-  private def narrowed(files: Seq[FileKey], filters: Expression*): Seq[FileKey] =
+  private def narrowed(files: Seq[FileIdentity], filters: Expression*): Seq[FileIdentity] =
     list().narrow(filters, files)(f => f)
 
   private val some: Expression = In(a, Seq(Literal(3L), Literal(25L)))

@@ -92,7 +92,7 @@ final class NarrowedList(
    * @param of
    *   how a file is found again
    */
-  def narrow[F](filters: Seq[Expression], planned: Seq[F])(of: F => FileKey): Seq[F] = {
+  def narrow[F](filters: Seq[Expression], planned: Seq[F])(of: F => FileIdentity): Seq[F] = {
     val byBounds = index(filters)
     val byIndex = own(filters)
     if (byBounds.isEmpty && byIndex.isEmpty) planned
@@ -130,7 +130,7 @@ final class NarrowedList(
  * @param generation
  *   in an index of ours, as [[org.apache.spark.sql.zorder.table.FormatIndexing]] has it
  */
-final case class FileKey(path: String, length: Long, modified: Long, generation: Long = 0L)
+final case class FileIdentity(path: String, length: Long, modified: Long, generation: Long = 0L)
 
 /**
  * What one set of statistics leaves of the planned files.
@@ -193,7 +193,7 @@ final class FormatIndex(
   private val toRead = new FilesToRead(index, isUnanswered)
 
   /** The number of the file's entry. */
-  def find(file: FileKey): Either[NoEntry, Int] =
+  def find(file: FileIdentity): Either[NoEntry, Int] =
     index.files.find(key(file.path), file.length, file.generation)
 
   /** Whether the filter names what the index tells of. Of the first rows it tells nothing: deletes are not counted. */

@@ -98,7 +98,7 @@ final private[zorder] class NarrowedDeltaIndex(session: SparkSession, prepared: 
       partitionFilters: Seq[Expression],
       dataFilters: Seq[Expression]): Seq[AddFile] =
     list.narrow(dataFilters, plannedByDelta(partitionFilters, dataFilters)) { f =>
-      FileKey(f.path, f.size, f.modificationTime)
+      FileIdentity(f.path, f.size, f.modificationTime)
     }
 
   override def planned(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[DataFile] =

@@ -22,7 +22,7 @@ import org.apache.iceberg.util.ContentFileUtil
 import org.apache.spark.sql.types.{DataType, Decimal, DecimalType}
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.skipping.index.{FileColumn, IndexedColumn, RangeSet}
-import org.apache.spark.sql.zorder.skipping.scan.{BoundsSource, FileBounds, FileKey}
+import org.apache.spark.sql.zorder.skipping.scan.{BoundsSource, FileBounds, FileIdentity}
 import org.apache.spark.sql.zorder.table.iceberg.IcebergIndexing
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.{NormalizedLong, NormalizedValue}
@@ -87,7 +87,7 @@ private object ManifestBounds {
    * stays. In place of a time we give the rows that are left: where the scan has other deletes than the statistics, the
    * file is another one.
    */
-  def key(task: FileScanTask): FileKey = FileKey(
+  def key(task: FileScanTask): FileIdentity = FileIdentity(
     task.file.location,
     task.file.fileSizeInBytes,
     rows(task),
