@@ -100,6 +100,29 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("a number of files that the rows do not give is asked for once") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(2000).selectExpr("id", "a", "b", "if(id < 3, 0, 1) p").coalesce(1).write.partitionBy("p")
+        .parquet(path.toString)
+      val asked = s"$run WITH (fileCount = 8, force = true)"
+      val first = done(zorder(path, asked))
+      assert(metric[Long](first, "numFilesAdded") === 3 + 8)
+      assert(status(zorder(path, asked)) === "NOTHING_TO_DO")
+      assert(status(zorder(path, s"$run WITH (fileCount = 2, force = true)")) === "DONE")
+    }
+  }
+
+  test("the worst files alone are no reason for a new layout of the partition") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      clustered(path, 8)
+      append(path, more(rows, rows + 10000))
+      val row = done(keepsRows(path)(zorder(path, s"$run WITH (worstFiles = 0.5)")))
+      assert(row.getAs[String]("layout_chosen").contains("stored layout"), reason(row))
+    }
+  }
+
   private def inState(path: Path, dir: String): Seq[Path] = {
     val all = Files.list(path.resolve("_zorder").resolve(dir))
     try all.iterator.asScala.toVector

@@ -104,6 +104,20 @@ class StateOnDiskSuite extends AnyFunSuite with ZOrderSession with Steps {
     }
   }
 
+  test("runs that are recorded at the same time have a number each, and none is lost") {
+    withTempDir { dir =>
+      val state = new StateDir(fs, new HPath(dir.toUri))
+      val all = (0 until 24).map(n =>
+        StateExamples.pending.head.copy(runId = s"r$n", version = Some(n.toLong), fileCount = Some(n)))
+      val threads = all.map(r => new Thread(() => state.append(r, StateExamples.layouts)))
+      threads.foreach(_.start())
+      threads.foreach(_.join())
+      val found = state.runs()
+      assert(found.map(_.number) === (1 to all.length))
+      assert(found.map(_.copy(number = 0)).sortBy(_.version) === all)
+    }
+  }
+
   test("journals of both kinds in every state") {
     unpacked("journals") { dir =>
       val store = new JournalStore(fs, new HPath(dir.toUri), "t")

@@ -54,7 +54,10 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
       assert(metric[Long](row, "numFilesRemoved") === thin + 1 && metric[Long](row, "numBatches") === 2)
       assert(vectors() === 8 - thin && files(path) === 10)
       spark.sql(s"DELETE FROM delta.`$path` WHERE id % 4 = 1")
-      assert(reason(done(keeps(path)(zorder(path, run)))).contains("are deleted"))
+      val all = done(keeps(path)(zorder(path, run)))
+      assert(reason(all).contains("are deleted"))
+      for (c <- 0 to 1)
+        assert(math.abs(share(all, c, "files", "forecast") - share(all, c, "files", "measured")) < 0.1)
       assert(vectors() === 0 && files(path) === 8)
       assert(path.resolve("_zorder/layouts").toFile.list.length === layouts)
       assert(shareRead(read(path), "a") < 0.6 && shareRead(read(path), "b") < 0.6)
@@ -90,6 +93,19 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
       val row = done(keeps(path)(zorder(path, "BY (` a b,c`, b) WITH (fileCount = 8)")))
       for (c <- 0 to 1)
         assert(share(row, c, "files", "now") > 0.9 && share(row, c, "files", "measured") < 0.6)
+    }
+  }
+
+  test("column mapping: fields of structs, of elements and of values that were dropped", SameOnAllLines) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val struct = "named_struct('x', b, 'y', a)"
+      numbers(8000).selectExpr("id", "a", "b", s"$struct st", s"array($struct) es", s"map('k', $struct) m")
+        .repartition(4).write.format("delta").option("delta.columnMapping.mode", "name").save(path.toString)
+      for (field <- Seq("st.y", "es.element.y", "m.value.y"))
+        spark.sql(s"ALTER TABLE delta.`$path` DROP COLUMN $field")
+      done(keeps(path)(zorder(path, run)))
+      assert(read(path).selectExpr("st.*").columns.toSeq === Seq("x"))
     }
   }
 

@@ -140,6 +140,48 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
     }
   }
 
+  test("files that have lost many rows are written again in steps, and new files come after them") {
+    for ((deleted, parts) <- Seq("id % 5 = 2" -> 3, "a < 450 AND id % 5 = 2" -> 4))
+      withTempDir { dir =>
+        val path = dir.resolve("t")
+        delta(path, 60000, Map("enableDeletionVectors" -> "true"))
+        done(zorder(path, "BY (a, b) WITH (fileCount = 4, pageRowLimit = 500)"))
+        // files across cells as well: some of these wait for a later step
+        append(path, 60000, 6000)
+        done(zorder(path, "BY (a, b) WITH (writeBudget = 1)"))
+        spark.sql(s"DELETE FROM delta.`$path` WHERE $deleted")
+        append(path, 70000, 300)
+        val said = s"WITH (targetFileSize = ${bytes(path) / 16}, maxBytesInFlight = ${bytes(path) / parts})"
+        val row = done(keeps(path)(zorder(path, s"BY (a, b) $said")))
+        assert(
+          reason(row).contains("will follow") && reason(row).contains("In steps of at most"),
+          reason(row))
+        val thin = DeltaLog.forTable(spark, path.toString).update().allFiles.collect()
+          .flatMap(_.deletedToPhysicalRecordsRatio).filter(_ > 0.05)
+        assert(thin.isEmpty, s"$deleted: ${thin.mkString(" ")}")
+        assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO", deleted)
+      }
+  }
+
+  test("a value that fills several files keeps them when all files are written again in steps") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(20000).selectExpr(
+        "id",
+        "if(id % 2 = 0, 7, a) a",
+        "if(id % 2 = 0, 7L, b) b").repartition(6).write
+        .format("delta").option("delta.enableDeletionVectors", "true").save(path.toString)
+      done(zorder(path, "BY (a, b) WITH (fileCount = 16, force = true)"))
+      def ofValue(): Long =
+        read(path).where("a = 7 AND b = 7").selectExpr("input_file_name()").distinct().count()
+      assert(ofValue() >= 6)
+      spark.sql(s"DELETE FROM delta.`$path` WHERE pmod(hash(id), 5) = 2")
+      val row = done(keeps(path)(zorder(path, s"BY (a, b) WITH (maxBytesInFlight = ${bytes(path) / 3})")))
+      assert(reason(row).contains("are deleted") && reason(row).contains("In steps of at most"), reason(row))
+      assert(ofValue() >= 6 && files(path) === 16)
+    }
+  }
+
   test("a merge that dies in its steps goes on, region by region") {
     withTempDir { dir =>
       val path = dir.resolve("t")
@@ -148,7 +190,13 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
       append(path, 10000, 4000)
       val limits = s"writeBudget = 100, maxBytesInFlight = ${bytes(path) / 3}"
       val merge = s"BY (a, b) WITH ($limits)"
-      val part = keeps(path)(zorder(path, s"BY (a, b) WITH ($limits, maxInputBytes = 1)"))
+      val partly = s"BY (a, b) WITH ($limits, maxInputBytes = 1)"
+      val dry = zorder(path, s"$partly DRY RUN")
+      assert(
+        reason(dry).startsWith("The run would end as PARTIAL, since maxInputBytes is reached"),
+        reason(dry))
+      assert(metric[Long](dry, "bytesToRead") > bytes(path) && metric[Long](dry, "bytesToShuffle") > 0)
+      val part = keeps(path)(zorder(path, partly))
       assert(status(part) === "PARTIAL", reason(part))
       val row = done(keeps(path)(zorder(path, merge)))
       assert(reason(row).contains("This continues the steps of an earlier run."), reason(row))
@@ -169,6 +217,32 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
       spark.sql(s"ALTER TABLE delta.`$path` ALTER COLUMN a TYPE INT")
       done(keeps(path)(steps("")))
       assert(files(path) === 8 && status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
+    }
+  }
+
+  test("a partition whose layout fits no longer is clustered anew, and the others grow in theirs") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      def part(p: Int, from: Long, n: Long) = numbers(from + n).where(s"id >= $from")
+        .selectExpr("id", "CAST(a AS SMALLINT) a", "b", s"$p p")
+      part(1, 0, 8000).repartition(4).write.format("delta").option("delta.enableTypeWidening", "true")
+        .partitionBy("p").save(path.toString)
+      def append(df: org.apache.spark.sql.DataFrame): Unit =
+        df.coalesce(1).write.format("delta").mode("append").save(path.toString)
+      done(zorder(path, "BY (a, b) WITH (fileCount = 8)"))
+      spark.sql(s"ALTER TABLE delta.`$path` ALTER COLUMN a TYPE INT")
+      append(part(2, 10000, 8000))
+      done(zorder(path, "WHERE p = 2 BY (a, b) WITH (fileCount = 8)"))
+      append(part(1, 20000, 100).union(part(2, 30000, 100)))
+      val unforced = zorder(path, "BY (a, b) WITH (fileCount = 8, minGain = 0.99) DRY RUN")
+      assert(metric[Long](unforced, "rows") === 100 && reason(unforced).contains("minGain"), reason(unforced))
+      val asked = "BY (a, b) WITH (fileCount = 8, force = true)"
+      val dry = zorder(path, s"$asked DRY RUN")
+      val row = done(keeps(path)(zorder(path, asked)))
+      // of partition 2, only the new rows are written
+      assert(metric[Long](row, "rows") === 8200 && metric[Long](dry, "rows") === 8200, reason(row))
+      val again = zorder(path, "BY (a, b)")
+      assert(status(again) === "NOTHING_TO_DO", again)
     }
   }
 

@@ -173,6 +173,8 @@ final private[clustering] case class Batch(
  *   made when its layout was fitted
  * @param layout
  *   what the result says about the layout
+ * @param deletesFirst
+ *   whether only files that have lost many rows are written again, and new files come after them
  * @param stepsLeft
  *   about how many follow the last one that was taken
  */
@@ -184,11 +186,17 @@ final private[clustering] case class StepsUnderway(
     input: Inspection,
     forecast: Forecast,
     layout: String,
+    deletesFirst: Boolean = false,
     stepsLeft: Int = 0) {
   def directory: String = placed.directory
 
   /** The files whose rows are to be moved, where they are now. */
   def moving: Seq[DataFile] = (placed.newFiles ++ placed.sortedRunFiles).filter(f => waiting(f.path))
+
+  /** The new files whose turn comes after the last step. */
+  def after: Seq[DataFile] =
+    if (!deletesFirst) Nil
+    else placed.newFilesAfter.getOrElse(placed.newFiles.filterNot(f => waiting(f.path)))
 
   def partitionName: String = if (directory.isEmpty) "the table" else directory
 }
@@ -213,7 +221,8 @@ private[clustering] object StepsUnderway {
       growth,
       whole.input,
       whole.forecast,
-      whole.report.layoutChosen)
+      whole.report.layoutChosen,
+      deletesFirst = placed.newFilesAfter.isDefined)
 }
 
 /**

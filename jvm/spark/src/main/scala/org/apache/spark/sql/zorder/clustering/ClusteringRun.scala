@@ -258,9 +258,16 @@ final private class BatchRun(context: RunContext, batches: Batches) {
       case None => clusterAnew(except = staying)
       case Some(result) if !request.dryRun =>
         result.copy(batch = result.batch.copy(left = others(result) ++ batch.left))
-      case Some(result) if result.report.status == RunStatus.NothingToDo && others(result).nonEmpty =>
-        clusterAnew(except = staying ++ moving.filter(p => handled(result)(p.directory)))
-      case Some(result) => result
+      case Some(result) =>
+        // partitions whose files with deletes come first grow in their layouts afterwards
+        val (later, known) = moving.partition(p =>
+          !handled(result)(p.directory) && !result.batch.deletesRewritten(p.directory))
+        if (later.isEmpty) result
+        else {
+          val rest = clusterAnew(except = staying ++ known)
+          if (result.report.status == RunStatus.NothingToDo) rest
+          else result.copy(report = result.report.and(rest.report))
+        }
     }
   }
 

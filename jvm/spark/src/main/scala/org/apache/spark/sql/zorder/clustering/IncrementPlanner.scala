@@ -4,7 +4,12 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts, ZOrderFile}
 import org.apache.spark.sql.zorder.clustering.fit.{CountedSample, Sampler}
-import org.apache.spark.sql.zorder.clustering.forecast.{IncrementForecaster, OwnLayouts, PlannedPages}
+import org.apache.spark.sql.zorder.clustering.forecast.{
+  CostForecast,
+  IncrementForecaster,
+  OwnLayouts,
+  PlannedPages
+}
 import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, TrackedColumns}
 import org.apache.spark.sql.zorder.clustering.plan.{
   FilePlan,
@@ -69,7 +74,10 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     })
     val source = input.relation(incoming)
     val tracked = TrackedColumns.of(context, input, input.footersOf(incoming), source.plan)
-    if (partitions.exists { case (_, ref) => !ref.fits(tracked.clustering.map(_.dataType)) }) None
+    val fitting =
+      partitions.filter { case (_, ref) => ref.fits(tracked.clustering.map(_.dataType)) }
+    if (fitting.isEmpty) None
+    else if (fitting.length < partitions.length) plan(fitting, input, selected, idle)
     else {
       val layouts = PartitionLayouts(partitions.map(_._2).toIndexedSeq)
       val counted = progress.step("sample")(count(source, input.rows(incoming), tracked, layouts))(c =>
@@ -78,7 +86,8 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       val decided = progress.step("forecast") {
         partitions.zip(counted.split(layouts.firstFile)).map { case ((placed, ref), here) =>
           val growth = forecaster.growth(placed, here.rows)
-          val mayRefit = request.where.isEmpty && placed.newFilesAfter.isEmpty
+          val isWhole = request.where.isEmpty && selected.kept.forall(_.partition != placed.directory)
+          val mayRefit = isWhole && placed.newFilesAfter.isEmpty
           GrowingPartition(placed, ref, here, growth, growth.decide(options.writeBudget, mayRefit))
         }
       }(g => s"${g.count(_.plan != GrowthPlan.Refit)} of ${g.length} partitions grow in their layouts")
@@ -127,9 +136,18 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     val pages = PlannedPages.of(input, forecaster.tracked, files, options, whole = outputs.spread)
     val forecast = forecaster.forecast(growing, pages)
     val stored = s"stored layout ${growing.map(_.ref.id).distinct.mkString(", ")}"
-    val report = context.report(selected, stored, growing.length)
+    val report = context.report(selected, stored, growing.count(_.placed.newFilesAfter.forall(_.isEmpty)))
+    val cost = CostForecast.of(
+      pinned,
+      source,
+      input.footersOf(files),
+      forecaster.tracked,
+      statistics,
+      options,
+      sampled = growing.flatMap(_.placed.newFiles).map(f => input.byPath(f.path)))
     val metrics = report.metrics.copy(
-      targetFileSize = files.files.map(_.length).sum / math.max(1, files.outputFiles),
+      cost = if (takesSteps && !appends(growing)) sizes.withSteps(cost, files) else cost,
+      targetFileSize = files.files.map(_.length).sum / math.max(1, outputs.count),
       sampledRows = counted.rows.sum)
     val rewrite = RewritePlan(
       report.copy(metrics = metrics),
@@ -148,14 +166,36 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       deletesRewritten = growing.filter(_.placed.newFilesAfter.isDefined).map(_.placed.directory).toSet)
     val steps =
       if (!takesSteps) None
-      else Some(growing.head).map(g => StepsUnderway.begin(g.placed, g.moved, g.plan, rewrite))
+      else Some(growing.head).map { g =>
+        // where every file is written anew, it is as if the partition were clustered anew
+        StepsUnderway.begin(g.placed, g.moved, if (g.spreadsHeavy) GrowthPlan.Refit else g.plan, rewrite)
+      }
     val inSteps = steps.fold("")(s => s" In steps of at most ${HumanReadable.bytes(sizes.stepBytes(s))}.")
     val text =
       growing.map(_.summary(options)).mkString(" ") + inSteps + selected.summary + input.changesSummary
-    if (request.dryRun) Left(BatchResult(rewrite.planned.dryRun(limit = None, text), batch))
+    if (request.dryRun)
+      Left(BatchResult(
+        rewrite.planned.dryRun(limit(growing, files, steps.map(sizes.stepBytes)), text),
+        batch))
     else if (steps.isDefined) Right((rewrite.copy(remarks = text), Batch(idle, Nil, steps)))
     else Right((rewrite.copy(remarks = s" $text"), batch))
   }
+
+  /** Why the run would end before its last batch. */
+  private def limit(growing: Seq[GrowingPartition], files: FilePlan, step: Option[Long]): Option[String] = {
+    val read = files.partitions.map(p => p.partition.directory -> p.partition.bytes).toMap
+    step match {
+      case Some(most) =>
+        val passes = if (appends(growing)) 1 else 2
+        batches.limitAhead(Seq.fill(passes * math.ceil(read.values.sum.toDouble / most).toInt)(most))
+      case None =>
+        val whole = growing.map(g => g.placed.directory -> g.placed.all.map(_.length).sum)
+        batches.limitAhead(whole.sortBy(_._1), d => Seq(read(d)))
+    }
+  }
+
+  private def appends(growing: Seq[GrowingPartition]): Boolean =
+    growing.forall(_.plan.isInstanceOf[GrowthPlan.Append])
 
   private def filesOf(growing: Seq[GrowingPartition]): FilePlan = FilePlan(growing.toIndexedSeq.map { g =>
     SizedPartition(

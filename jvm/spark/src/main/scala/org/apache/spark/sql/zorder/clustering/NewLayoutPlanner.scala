@@ -85,7 +85,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
     val forecast = progress.step("forecast") {
       new RewriteForecaster(input, files, tracked, layouts, pages).forecast(pinned, drawn)
     }(_.summary)
-    val cost = CostForecast.of(pinned, source, footers, tracked, input.statistics, options)
+    val cost = CostForecast.of(pinned, source, footers, tracked, input.statistics, options, sampled = footers)
     val report = context.report(selected, layouts.summary, files.partitions.length)
     val metrics = report.metrics.copy(
       targetFileSize = files.target,

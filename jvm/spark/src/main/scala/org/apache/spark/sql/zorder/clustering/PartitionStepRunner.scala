@@ -137,13 +137,21 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
       underway: StepsUnderway,
       report: RunReport,
       reason: String): BatchResult = {
-    val last = others.copy(finished = others.finished + underway.directory, underway = None)
+    val (finished, left) =
+      if (underway.after.isEmpty) (others.finished + underway.directory, others.left)
+      else (others.finished, underway.directory +: others.left)
+    val rewritten = if (underway.deletesFirst) Set(underway.directory) else Set.empty[String]
+    val last = others.copy(
+      finished,
+      left,
+      underway = None,
+      deletesRewritten = others.deletesRewritten ++ rewritten)
     stepsAhead(underway) match {
       case steps @ step +: _ =>
         import underway.{growth, placed, waiting}
         val stepsLeft = PartitionStep.afterFirst(steps, placed, growth, sizes.stepBytes(underway))
         // the partition counts with its last step
-        val optimized = if (stepsLeft == 0 && table.partitioned) 1L else 0L
+        val optimized = if (stepsLeft == 0 && underway.after.isEmpty && table.partitioned) 1L else 0L
         val planned = report.copy(metrics = report.metrics.copy(partitionsOptimized = optimized))
         val written = new Rewriter(context)(rewritePlan(step, underway, planned))
         val replaced = step.files.map(_.path).toSet

@@ -40,6 +40,8 @@ final case class RecordedFile(path: String, length: Long, level: Int, fileNumber
  *   of the table, if the run was not on its main one
  * @param location
  *   of plain Parquet: where the run has put its files; set by the commit
+ * @param fileCount
+ *   the number of files of a partition that was asked for
  */
 final case class RunRecord(
     number: Int,
@@ -57,7 +59,8 @@ final case class RunRecord(
     version: Option[Long] = None,
     columnIds: Seq[String] = Nil,
     branch: Option[String] = None,
-    location: Option[String] = None)
+    location: Option[String] = None,
+    fileCount: Option[Int] = None)
 
 object RunRecord {
 
@@ -186,6 +189,7 @@ object RunRecordJson {
     }
     record.branch.foreach(b => node.put("branch", b))
     record.location.foreach(l => node.put("location", l))
+    record.fileCount.foreach(n => node.put("fileCount", n))
     mapper.writeValueAsString(node)
   }
 
@@ -218,7 +222,8 @@ object RunRecordJson {
     version = Some(node.path("version_committed")).filter(_.isNumber).map(_.asLong),
     columnIds = each(node, "columnIds").map(_.asText),
     branch = Some(node.path("branch")).filter(_.isTextual).map(_.asText),
-    location = Some(node.path("location")).filter(_.isTextual).map(_.asText))
+    location = Some(node.path("location")).filter(_.isTextual).map(_.asText),
+    fileCount = Some(node.path("fileCount")).filter(_.isInt).map(_.asInt))
 
   private def file(node: ObjectNode, f: RecordedFile): Unit = {
     node.put("path", f.path).put("length", f.length).put("level", f.level).put("file", f.fileNumber)

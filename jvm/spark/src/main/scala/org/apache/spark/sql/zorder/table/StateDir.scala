@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.table
 
+import scala.annotation.tailrec
 import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
@@ -7,6 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores, TextFiles}
+import org.apache.spark.util.ThreadUtils
 
 /** `_zorder/` under `root`. If it is gone, incomplete or unreadable, then there is that much less state. */
 final class StateDir(fs: FileSystem, root: Path, override val branch: Option[String] = None)
@@ -20,12 +22,28 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
 
   override def runs(): Seq[RunRecord] = StateDir.withoutDoubles(records(numbers()))
 
-  private def records(numbers: Seq[Int]): Seq[RunRecord] =
-    numbers.flatMap(n => TextFiles.read(fs, new Path(runsDir, s"$n.json")).flatMap(RunRecordJson.read))
+  /** Each is a request of its own, which an object store answers in some 20 ms. */
+  private def records(numbers: Seq[Int]): Seq[RunRecord] = {
+    def read(n: Int) = TextFiles.read(fs, new Path(runsDir, s"$n.json")).flatMap(RunRecordJson.read)
+    val found =
+      if (numbers.length <= StateDir.Few) numbers.map(read)
+      else ThreadUtils.parmap(numbers, "zorder-records", StateDir.Readers)(read(_))
+    found.flatten
+  }
 
   override def layout(id: String): Option[String] =
     if (id.isEmpty || !id.forall(_.isLetterOrDigit)) None
     else TextFiles.read(fs, new Path(layoutsDir, s"$id.json"))
+
+  /** Writes a record under the next number: that of nobody who writes one at the same time. */
+  @tailrec
+  def append(record: RunRecord, layouts: Map[String, String]): Unit = {
+    writeLayouts(layouts)
+    fs.mkdirs(runsDir)
+    val number = nextNumber()
+    val text = RunRecordJson.write(record.copy(number = number))
+    if (!TextFiles.claim(fs, new Path(runsDir, s"$number.json"), text)) append(record, Map.empty)
+  }
 
   /** The number that the next run gets: one above the highest, readable or not. */
   def nextNumber(): Int = StateDir.next(numbers())
@@ -67,7 +85,7 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   /** Records that the format has undone the run whose last commit this is. */
   def writeRollback(run: RunRecord, statement: String): Unit = {
     CrashPoint.hit("rolled-back")
-    write(RunRecord.rolledBack(run.runId, Some(run), nextNumber(), statement), Map.empty)
+    append(RunRecord.rolledBack(run.runId, Some(run), number = 0, statement), Map.empty)
   }
 
   def writeLayouts(layouts: Map[String, String]): Unit = layouts.toSeq.sorted.foreach { case (id, body) =>
@@ -79,6 +97,10 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
 
 object StateDir {
   val Name = "_zorder"
+
+  /** So many records are read one after the other, and more of them by so many threads. */
+  private val Few = 16
+  private val Readers = 8
 
   /** The property of a table that names the list of its runs' records, where nothing else can list them. */
   val RecordsProperty = "zorder.records"
@@ -145,9 +167,7 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
    *   the format's name of it
    */
   def committed(request: CommitRequest, version: => Option[Long]): Unit = logged {
-    state.write(
-      request.record.copy(number = state.nextNumber(), version = version),
-      request.layouts)
+    state.append(request.record.copy(version = version), request.layouts)
     delete(request.record.runId)
   }
 
@@ -169,7 +189,7 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
       for (record <- records.filter(_.branch == state.branch)) {
         def has(paths: Set[String]) = record.files.exists(f => paths(f.path))
         val lost = !has(known) && has(live)
-        if (lost) state.write(record.copy(number = state.nextNumber()), Map.empty)
+        if (lost) state.append(record, Map.empty)
         if (lost || has(known) || record.finishedMs < System.currentTimeMillis - PendingRuns.DayMs)
           delete(record.runId)
       }

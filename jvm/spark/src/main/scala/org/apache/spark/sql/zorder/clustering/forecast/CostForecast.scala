@@ -13,15 +13,18 @@ import sparkzorder.curve.{NormalizedBytes, NormalizedLong, Zone}
 
 /** What a rewrite of some files will read, shuffle and keep on local disks, from their footers. */
 private[clustering] object CostForecast {
+
+  /** @param sampled footers of the files of which rows are sampled */
   def of(
       session: ClassicSession,
       source: InputRelation,
       footers: Seq[FileFooter],
       tracked: TrackedColumns,
       statistics: RunStatistics,
-      options: RunOptions): RunCost = {
+      options: RunOptions,
+      sampled: Seq[FileFooter]): RunCost = {
     val files = footers.map(_.file.length).sum
-    val sampled = (tracked.all.flatMap(_.path) ++ tracked.statColumns.map(_.path)).toSet
+    val tracking = (tracked.all.flatMap(_.path) ++ tracked.statColumns.map(_.path)).toSet
     val scans = if (options.verify == "checksum") 3 else 1
     val zones =
       statistics.columns.indices.map(c => statistics.columns(c).path -> footers.map(_.zone(c))).toMap
@@ -29,7 +32,7 @@ private[clustering] object CostForecast {
     val packed = session.sparkContext.getConf.getBoolean("spark.shuffle.compress", defaultValue = true)
     val row = new RowBytes(zones, leafBytes(footers, _) / math.max(1L, rows), packed)
     val shuffle = math.round(rows * row.of(source.output.map(a => (a.name, a.dataType))))
-    RunCost(scans * files + leafBytes(footers, sampled), shuffle, 2 * shuffle)
+    RunCost(scans * files + leafBytes(sampled, tracking), shuffle, 2 * shuffle)
   }
 
   /** Compressed bytes of the columns for which the test holds. */

@@ -356,12 +356,12 @@ final private[clustering] class IncrementForecaster(
   def forecast(growing: Seq[GrowingPartition], pages: PageCut): Forecast = {
     val all = growing.flatMap(_.placed.all)
     val estimator = new ReadEstimator(values(present.files(all)), IndexedSeq.empty)
-    val again = growing.filter(_.plan.isInstanceOf[GrowthPlan.Append]).flatMap(_.rewritten).map(_.path).toSet
+    // merged rows lie in the boxes that are there; where there are none, and for appended ones, blocks are new
+    val inBlocks = growing.filter(g => g.plan.isInstanceOf[GrowthPlan.Append] || g.placed.inLayout.isEmpty)
+    val again = inBlocks.flatMap(_.rewritten).map(_.path).toSet
     val inLayout = growing.flatMap(g => g.placed.inLayout.values.flatten ++ g.placed.sortedRunFiles)
       .filterNot(f => again(f.path))
-    val appending = growing.filter(_.plan.isInstanceOf[GrowthPlan.Append])
-    // merged rows lie in the boxes that are there; appended ones are blocks of their own
-    val ahead = appending.foldLeft(present.of(inLayout))((so, g) => so ++ blocks(g, pages))
+    val ahead = inBlocks.foldLeft(present.of(inLayout))((so, g) => so ++ blocks(g, pages))
     val sample = Sample.concat(growing.map(_.counted.sample).toIndexedSeq)
     forecast(estimator, present.of(all), ahead, sample, growing.length)
   }

@@ -142,11 +142,16 @@ final private[clustering] class PresentLevels(
   private lazy val pages: Seq[FilePages] =
     PageIndex.ofSome(session, input.footers.map(_.file), tracked.statColumns)
 
+  /** The pages of some files stand for those of all: they weigh as much, beside the pages of a run. */
   def of(files: Seq[DataFile]): Levels =
     if (files.isEmpty) Levels(Nil, Nil, Nil)
     else {
       val paths = files.map(_.path).toSet
-      levels(files, pages.filter(p => paths(p.file.path)))
+      val sampled = pages.filter(p => paths(p.file.path))
+      val found = levels(files, sampled)
+      val weight = rows(files).toDouble / math.max(1L, rows(sampled.map(_.file)))
+      if (sampled.length == files.length) found
+      else found.copy(pages = found.pages.map(b => b.copy(rows = math.round(b.rows * weight))))
     }
 
   /** Only the files: no page index is read. */

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.clustering.plan
 
+import scala.collection.mutable
+
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.clustering.fit.LayoutLookUp
 import org.apache.spark.sql.zorder.clustering.request.ClusterColumn
@@ -71,8 +73,8 @@ final private[clustering] class Placement(
     waiting: Set[String],
     deletesRewritten: Set[String]) {
   private val ids = ClusterColumn.ids(table, by)
-  private lazy val runs: Seq[RunRecord] =
-    table.state.standing().filter(r => sameColumns(r) && r.curve == curve)
+  private lazy val runs: IndexedSeq[RunRecord] =
+    table.state.standing().filter(r => sameColumns(r) && r.curve == curve).toIndexedSeq
 
   /** Records of older versions have names alone. */
   private def sameColumns(r: RunRecord): Boolean =
@@ -84,60 +86,87 @@ final private[clustering] class Placement(
     recorded == column.sql ||
       !table.caseSensitive && column.path.isDefined && recorded.equalsIgnoreCase(column.sql)
 
-  /** A run on another branch counts if some of its files are also on this one. */
-  private def counts(r: RunRecord, here: Seq[DataFile]): Boolean = r.branch == table.state.branch || {
-    val present = here.map(f => (DataFile.below(table.root, f), f.length)).toSet
-    r.files.exists(f => present((f.path, f.length)))
-  }
-
   /** Partitions that hold selected files; new files that are not selected count as not there. */
   def of(selected: Selection): Seq[PlacedPartition] = {
     val taken = selected.files.map(_.path).toSet
     val partitions = selected.files.map(_.partition).toSet
     val files = (selected.files ++ selected.kept).filter(f => partitions(f.partition))
+    val recorded = entries(files)
     files.groupBy(_.partition).toSeq.sortBy(_._1).map { case (directory, here) =>
-      val known = runs.filter(r => r.layoutIds.contains(directory) && counts(r, here))
-      val layout = known.lastOption.map(_.layoutIds(directory))
-      val same = known.filter(r => layout.isDefined && r.layoutIds.get(directory) == layout)
-      val recorded = same.flatMap(_.files).map(f => (f.path, f.length) -> f).toMap
-      val matched = here.map(f => f -> recorded.get((table.recorded(f), f.length)))
-      def by[K](level: Int)(key: RecordedFile => K): Map[K, Seq[DataFile]] =
-        matched.collect { case (f, Some(r)) if r.level == level => key(r) -> f }
-          .groupBy(_._1).map { case (k, all) => k -> all.map(_._2) }
-      val inLayout = by(OutputPlan.InLayout)(_.fileNumber)
-      val byRegion = by(OutputPlan.InRegion)(r => (r.fileNumber, r.until))
-      // of the layout: some of its files may have lost all rows since, or never had any
-      def filesOfLayout =
-        layout.flatMap(id => table.state.layout(id).map(LayoutLookUp.stored(id, _).layout.files))
-      val asked =
-        options.fileCount.forall(n => inLayout.isEmpty || byRegion.nonEmpty || filesOfLayout.contains(n))
-      if (!asked) PlacedPartition(directory, None, newFiles = here.filter(f => taken(f.path)))
-      else if (byRegion.nonEmpty && !here.forall(f => taken(f.path)))
-        // the steps of a partition are for statements that take it whole
-        PlacedPartition(directory, layout)
-      else {
-        val present = here.map(f => (table.recorded(f), f.length) -> f).toMap
-        def sortedRun(r: RunRecord): SortedRun =
-          SortedRun(r.files.filter(_.level == OutputPlan.InSortedRun)
-            .flatMap(f => present.get((f.path, f.length)).map((_, f.fileNumber, f.until))))
-        val sortedRunFiles = by(OutputPlan.InSortedRun)(_ => ()).values.flatten.toSeq
-        val placed = inLayout.values.flatten.toSeq
-        val begun = placed.filter(f => waiting(f.path))
-        val withDeletes =
-          if (byRegion.nonEmpty || deletesRewritten(directory)) Nil
-          else (placed ++ sortedRunFiles).filter(f => taken(f.path) && f.deletedShare > options.deletedShare)
-        val moving = (begun ++ withDeletes).map(_.path).toSet
-        def stay(files: Seq[DataFile]) = files.filterNot(f => moving(f.path))
-        PlacedPartition(
-          directory,
-          layout,
-          inLayout.map { case (n, files) => n -> stay(files) }.filter(_._2.nonEmpty),
-          same.map(sortedRun).map(a => SortedRun(a.spans.filterNot(s => moving(s._1.path))))
-            .filter(_.spans.nonEmpty),
-          newFiles = matched.collect { case (f, None) if taken(f.path) => f } ++ begun,
-          byRegion,
-          withDeletes)
-      }
+      placed(directory, here.map(f => f -> recorded.getOrElse(key(f), Nil)), taken)
+    }
+  }
+
+  /** What a run has recorded of a file, by the run's place among the runs, and the file's among those of the run. */
+  private case class Entry(run: Int, at: Int, file: RecordedFile)
+
+  private def key(file: DataFile): (String, Long) = (table.recorded(file), file.length)
+
+  /** The entries of these files, the newest first. A record is gone through once, however many partitions there are. */
+  private def entries(files: Seq[DataFile]): collection.Map[(String, Long), List[Entry]] = {
+    val present = files.map(key).toSet
+    val found = mutable.HashMap.empty[(String, Long), List[Entry]]
+    for {
+      run <- runs.indices
+      (file, at) <- runs(run).files.zipWithIndex
+      name = (file.path, file.length)
+      if present(name)
+    } found(name) = Entry(run, at, file) :: found.getOrElse(name, Nil)
+    found
+  }
+
+  /** @param here the files of the partition with their entries */
+  private def placed(
+      directory: String,
+      here: Seq[(DataFile, List[Entry])],
+      taken: Set[String]): PlacedPartition = {
+    val withFilesHere = here.flatMap(_._2).map(_.run).toSet
+    // a run on another branch counts if some of its files are also on this one
+    val known = runs.indices.filter(n =>
+      runs(n).layoutIds.contains(directory) && (runs(n).branch == table.state.branch || withFilesHere(n)))
+    val layout = known.lastOption.map(runs(_).layoutIds(directory))
+    val same = known.filter(n => layout == runs(n).layoutIds.get(directory)).toSet
+    val matched = here.map { case (f, all) => f -> all.find(e => same(e.run)) }
+    def by[K](level: Int)(key: RecordedFile => K): Map[K, Seq[DataFile]] =
+      matched.collect { case (f, Some(e)) if e.file.level == level => key(e.file) -> f }
+        .groupBy(_._1).map { case (k, all) => k -> all.map(_._2) }
+    val inLayout = by(OutputPlan.InLayout)(_.fileNumber)
+    val byRegion = by(OutputPlan.InRegion)(r => (r.fileNumber, r.until))
+    // of the layout: some of its files may have lost all rows since, or never had any
+    def filesOfLayout =
+      layout.flatMap(id => table.state.layout(id).map(LayoutLookUp.stored(id, _).layout.files))
+    // the layout that was asked for may have more files or fewer, as the rows allow
+    def isAsked(files: Int) = same.exists(runs(_).fileCount.contains(files)) || filesOfLayout.contains(files)
+    val asked = options.fileCount.forall(n => inLayout.isEmpty || byRegion.nonEmpty || isAsked(n))
+    if (!asked)
+      PlacedPartition(directory, None, newFiles = here.collect { case (f, _) if taken(f.path) => f })
+    else if (byRegion.nonEmpty && !here.forall { case (f, _) => taken(f.path) })
+      // the steps of a partition are for statements that take it whole
+      PlacedPartition(directory, layout)
+    else {
+      val inSortedRuns =
+        matched.collect { case (f, Some(e)) if e.file.level == OutputPlan.InSortedRun => f -> e }
+      val inCells = inLayout.values.flatten.toSeq
+      val begun = inCells.filter(f => waiting(f.path))
+      // while steps are underway, what waits for them is taken to its place before anything else
+      val withDeletes =
+        if (here.exists { case (f, _) => waiting(f.path) } || byRegion.nonEmpty || deletesRewritten(
+            directory)) Nil
+        else
+          (inCells ++ inSortedRuns.map(_._1))
+            .filter(f => taken(f.path) && f.deletedShare > options.deletedShare)
+      val moving = (begun ++ withDeletes).map(_.path).toSet
+      PlacedPartition(
+        directory,
+        layout,
+        inLayout.map { case (n, files) => n -> files.filterNot(f => moving(f.path)) }.filter(_._2.nonEmpty),
+        inSortedRuns.filterNot { case (f, _) => moving(f.path) }.groupBy(_._2.run).toSeq.sortBy(_._1)
+          .map { case (_, run) =>
+            SortedRun(run.sortBy(_._2.at).map { case (f, e) => (f, e.file.fileNumber, e.file.until) })
+          },
+        newFiles = matched.collect { case (f, None) if taken(f.path) => f } ++ begun,
+        byRegion,
+        withDeletes)
     }
   }
 }

@@ -46,12 +46,14 @@ final case class RunReport(
   def and(later: RunReport): RunReport =
     if (later.status == RunStatus.NothingToDo) this
     else {
-      val done = Seq(this, later).find(_.status == RunStatus.Done).map(_.status)
+      val done = Seq(this, later).map(_.status).find(s => s == RunStatus.Done || s == RunStatus.DryRun)
       val shown = if (later.columns.nonEmpty) later else this
+      // a batch that leaves its files as they are has written nothing
+      val counted = Seq(this, later).filter(r => done.forall(_ == r.status)).map(_.metrics)
       shown.copy(
         status = done.getOrElse(later.status),
         reason = Seq(reason, later.reason).filter(_.nonEmpty).mkString(" "),
-        metrics = metrics.and(later.metrics))
+        metrics = counted.reduce((a, b) => a.and(b)).copy(endTimeMs = later.metrics.endTimeMs))
     }
 
   /** The row of a batch that leaves all files alone. */

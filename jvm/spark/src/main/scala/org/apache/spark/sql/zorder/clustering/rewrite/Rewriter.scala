@@ -356,7 +356,8 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       rewritten = plan.files.files,
       report = report.json,
       columnIds = ClusterColumn.ids(table, plan.columns),
-      branch = table.state.branch)
+      branch = table.state.branch,
+      fileCount = context.options.fileCount)
     CommitRequest(record, layouts.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
   }
 }
