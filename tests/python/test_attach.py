@@ -69,7 +69,7 @@ def test_the_jar_is_chosen_by_the_session_and_not_by_what_is_on_disk(monkeypatch
         sql=lambda text: added.append(text) or SimpleNamespace(collect=list),
         conf=SimpleNamespace(get=lambda *_: "false"),
     )
-    monkeypatch.setattr(_install, "jar", lambda session: "/x/ours.jar" if session is spark else None)
+    monkeypatch.setattr(_install, "own_jar", lambda session: "/x/ours.jar" if session is spark else None)
     monkeypatch.setattr(_install, "_check_jar", lambda _: None)
     monkeypatch.setattr(_install._session, "is_connect", lambda _: False)
     monkeypatch.setattr(_install._session, "jvm_class", lambda *_: added or None)

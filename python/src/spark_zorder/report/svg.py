@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -69,7 +70,10 @@ def svg(name: str, title: str, description: str, height: float, draw: Callable[[
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
         draw(figure.subplots())
         out = io.BytesIO()
-        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
+        with warnings.catch_warnings():
+            # the page's font draws the text, whatever glyphs matplotlib's own font has
+            warnings.filterwarnings("ignore", message="Glyph ")
+            figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
     return _embedded(out.getvalue(), name, title, description)
 
 
