@@ -149,9 +149,9 @@ final private[clustering] class Placement(
       val inCells = inLayout.values.flatten.toSeq
       val begun = inCells.filter(f => waiting(f.path))
       // while steps are underway, what waits for them is taken to its place before anything else
+      val isUnderway = byRegion.nonEmpty || here.exists { case (f, _) => waiting(f.path) }
       val withDeletes =
-        if (here.exists { case (f, _) => waiting(f.path) } || byRegion.nonEmpty || deletesRewritten(
-            directory)) Nil
+        if (isUnderway || deletesRewritten(directory)) Nil
         else
           (inCells ++ inSortedRuns.map(_._1))
             .filter(f => taken(f.path) && f.deletedShare > options.deletedShare)
