@@ -70,6 +70,31 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
     assert(status(cluster(t, "a, b")) == "DONE" && ids() == numbered)
   }
 
+  for (place <- Seq("iceberg-written", "iceberg-commit"))
+    test(s"a file that comes to the table again at $place keeps its rows twice: the run gives up") {
+      val t = filled(s"again_$place".replace('-', '_'))
+      val first = tasks(t).head.file
+      meanwhile(place)(load(t).newAppend().appendFile(first).commit())
+      val why = intercept[ZOrderConflictException](cluster(t, "a, b"))
+      assert(why.condition == "ZORDER_CONFLICT.COMMIT_REFUSED", why.getMessage)
+      sql(s"REFRESH TABLE $t")
+      assert(spark.table(t).count() == 2000 + first.recordCount)
+    }
+
+  test("a file that comes to the table again, of which others have removed rows: the run gives up") {
+    val t = filled("again_rebased")
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
+    val first = tasks(t).head.file
+    meanwhile("iceberg-commit") {
+      sql(s"DELETE FROM $t WHERE id = 7")
+      load(t).newAppend().appendFile(first).commit()
+    }
+    val why = intercept[ZOrderConflictException](cluster(t, "a, b"))
+    assert(why.condition == "ZORDER_CONFLICT.COMMIT_REFUSED", why.getMessage)
+    sql(s"REFRESH TABLE $t")
+    assert(spark.table(t).count() == 1999 + first.recordCount)
+  }
+
   test("records are not removed under a run") {
     val t = filled("removed")
     var refusal = ""

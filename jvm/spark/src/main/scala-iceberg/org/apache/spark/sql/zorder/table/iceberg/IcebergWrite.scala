@@ -121,11 +121,12 @@ final private[iceberg] class IcebergWrite(
       named: Map[String, String],
       later: Seq[DeleteFile] = Nil,
       left: Int = 10): Unit = {
-    val rewrite = LaterDeletes.guarded(table, start, base, opened.branch).newRewrite()
+    val inputs = request.inputs.map(f => tasks(f.path))
+    val rewrite = LaterDeletes
+      .guarded(table, start, base, opened.branch, inputs.map(_.file.location).toSet).newRewrite()
       .validateFromSnapshot(base.snapshotId)
       // deletes that are committed after the rows were read apply to the rewritten rows too
       .dataSequenceNumber(start.sequenceNumber)
-    val inputs = request.inputs.map(f => tasks(f.path))
     inputs.foreach(t => rewrite.deleteFile(t.file))
     inputs.flatMap(_.deletes.asScala).filter(ContentFileUtil.isDV).foreach(dv => rewrite.deleteFile(dv))
     later.foreach(d => rewrite.deleteFile(d).addFile(d, d.dataSequenceNumber))

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
+import scala.annotation.nowarn
 import scala.collection.JavaConverters._
 
 import org.apache.iceberg.{
@@ -34,34 +35,58 @@ private[iceberg] object LaterDeletes {
       extends ValidationException("The commit drops later deletes: %s", files.map(_.location).mkString(", "))
 
   /**
-   * The table, whose commits fail with [[Dropped]] instead of dropping a later delete, and as a conflict in two cases
-   * that Iceberg does not validate: if deletes were turned into others since the snapshot `base`, or if rows that had no
-   * ids when they were read have some now.
+   * The table, whose commits fail with [[Dropped]] instead of dropping a later delete, and as a conflict in three cases
+   * that Iceberg does not validate: if deletes were turned into others since the snapshot `base`, if a file came to the
+   * table again that the commit takes away, or if rows that had no ids when they were read have some now.
+   *
+   * @param inputs
+   *   the paths of the files that the commit takes away, each with all of its entries
    */
-  def guarded(table: Table, start: Snapshot, base: Snapshot, branch: Option[String]): Table = {
+  def guarded(
+      table: Table,
+      start: Snapshot,
+      base: Snapshot,
+      branch: Option[String],
+      inputs: Set[String]): Table = {
     val own = table.asInstanceOf[HasTableOperations].operations
-    new BaseTable(new Guarded(own, start, base, branch.getOrElse(SnapshotRef.MAIN_BRANCH)), table.name)
+    val guard = new Guarded(own, start, base, branch.getOrElse(SnapshotRef.MAIN_BRANCH), inputs)
+    new BaseTable(guard, table.name)
   }
 
-  final private class Guarded(own: TableOperations, start: Snapshot, validated: Snapshot, branch: String)
+  final private class Guarded(
+      own: TableOperations,
+      start: Snapshot,
+      validated: Snapshot,
+      branch: String,
+      inputs: Set[String])
       extends CheckedOperations(own) {
 
     override protected def check(base: TableMetadata, next: TableMetadata): Unit = {
-      turned(base).foreach { s =>
+      val since = later(base)
+      since.find(turned).foreach { s =>
         throw new ValidationException("The snapshot %s turned deletes into others", Long.box(s.snapshotId))
+      }
+      since.flatMap(again).headOption.foreach { file =>
+        throw new ValidationException("The file %s came to the table again", file)
       }
       if (numbered(base)) throw new ValidationException("Rows of %s were given ids", own.current.location)
       val dropped = lost(base, manifests(base), manifests(next))
       if (dropped.nonEmpty) throw new Dropped(dropped)
     }
 
+    /** What others have committed since the snapshot from which Iceberg validates. */
+    private def later(base: TableMetadata): Seq[Snapshot] = Option(base.ref(branch)).toSeq.flatMap(ref =>
+      SnapshotUtil.ancestorsBetween(ref.snapshotId, validated.snapshotId, base.snapshot(_)).asScala)
+
     /** A commit that is said to change no row, and has new deletes: they may stand for those that our files wait for. */
-    private def turned(base: TableMetadata): Option[Snapshot] = Option(base.ref(branch)).toSeq
-      .flatMap(ref =>
-        SnapshotUtil.ancestorsBetween(ref.snapshotId, validated.snapshotId, base.snapshot(_)).asScala)
-      .find(s =>
-        s.operation == DataOperations.REPLACE && s.summary.containsKey(
-          SnapshotSummary.ADDED_DELETE_FILES_PROP))
+    private def turned(snapshot: Snapshot): Boolean = snapshot.operation == DataOperations.REPLACE &&
+      snapshot.summary.containsKey(SnapshotSummary.ADDED_DELETE_FILES_PROP)
+
+    /** An input that the snapshot added once more: those rows are in no file of ours. */
+    // what stands for the deprecated method is new in Iceberg 1.11
+    @nowarn("cat=deprecation")
+    private def again(snapshot: Snapshot): Option[String] =
+      snapshot.addedDataFiles(own.io()).asScala.map(_.location).find(inputs)
 
     /** The first commit of a table of version 3 gives all rows ids, which ours do not have. */
     private def numbered(base: TableMetadata): Boolean = start.firstRowId == null &&
