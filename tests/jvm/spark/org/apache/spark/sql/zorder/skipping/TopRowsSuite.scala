@@ -76,6 +76,23 @@ class TopRowsSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
+  test("a condition that another one guards is not evaluated before it, compiled in parts or not at all") {
+    withTempDir { dir =>
+      table(dir)
+      val query = "SELECT * FROM t WHERE r <> 0 AND 100 div r > 60 ORDER BY ts DESC LIMIT 10"
+      for ((wholeStage, mode) <-
+          Seq("false" -> "CODEGEN_ONLY", "false" -> "NO_CODEGEN", "true" -> "FALLBACK"))
+        withConf(
+          "spark.sql.ansi.enabled" -> "true",
+          "spark.sql.codegen.wholeStage" -> wholeStage,
+          "spark.sql.codegen.factoryMode" -> mode) {
+          val asked = spark.sql(query)
+          assert(asked.queryExecution.optimizedPlan.toString.contains("zorder_top_rows"))
+          assert(asked.collect().map(_.getAs[Long]("id")).toSeq === (9970L to 9997L by 3).reverse)
+        }
+    }
+  }
+
   test("inside LATERAL and correlated subqueries Spark puts constants for columns: the answer stays") {
     withTempDir { dir =>
       val path = dir.resolve("t")

@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.MetadataBuilder
  * where `b` may be a column of another table. So the columns inside carry a sign in their metadata. A rule that
  * replaces a column removes the sign with it, and the scan then ignores the predicate.
  */
-trait AlwaysTrue extends Predicate {
+trait AlwaysTrue extends Predicate with ConditionalExpression {
 
   /** Whether all columns are still those that the predicate was made for. */
   def holds: Boolean = !exists {
@@ -23,7 +23,14 @@ trait AlwaysTrue extends Predicate {
   }
 
   override def nullable: Boolean = false
-  override def foldable: Boolean = false
+
+  // No child is ever evaluated. Spark would take a condition that stands here and in the query's own filter for a
+  // common subexpression, and evaluate it before the conditions that guard it.
+  override def alwaysEvaluatedInputs: Seq[Expression] = Nil
+  override def branchGroups: Seq[Seq[Expression]] = Nil
+  // since Spark 4.0
+  def withNewAlwaysEvaluatedInputs(inputs: Seq[Expression]): ConditionalExpression = this
+
   override def eval(input: InternalRow): Any = true
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
     ExprCode.forNonNullValue(TrueLiteral)
