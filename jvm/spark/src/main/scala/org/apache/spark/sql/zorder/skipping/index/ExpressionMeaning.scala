@@ -7,7 +7,15 @@ import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.spark.SPARK_VERSION_SHORT
-import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, Literal, RuntimeReplaceable}
+import org.apache.spark.sql.catalyst.expressions.{
+  Cast,
+  Expression,
+  InitCap,
+  Literal,
+  Lower,
+  RuntimeReplaceable,
+  Upper
+}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{
   AtomicType,
@@ -36,7 +44,7 @@ private[skipping] object ExpressionMeaning {
   /** The SQL text of an optimized expression; None if it cannot be written. */
   def of(e: Expression, conf: SQLConf): Option[String] =
     try Some(
-        (Seq(Format, s"Spark $line", s"Java $javaVersion") ++ clocks(e) ++ settings(conf) :+
+        (Seq(Format, s"Spark $line", s"Java $javaVersion") ++ clocks(e) ++ language(e) ++ settings(conf) :+
           tree(e, conf.caseSensitiveAnalysis)).mkString(" "))
     catch { case NonFatal(_) => None }
 
@@ -54,6 +62,15 @@ private[skipping] object ExpressionMeaning {
   private def clocks(e: Expression): Option[String] =
     if (e.exists(_.dataType == TimestampType)) Some(s"tz ${ZoneRulesProvider.getVersions("UTC").lastKey}")
     else None
+
+  /** The language of the JVM, where letters become upper or lower case: Turkish has its own rules. */
+  private def language(e: Expression): Option[String] =
+    if (e.exists { case _: Lower | _: Upper | _: InitCap => true; case _ => false })
+      Some(Locale.getDefault.getLanguage).filter(OwnCases)
+    else None
+
+  /** Languages with their own upper or lower case of some letter. */
+  private val OwnCases = Set("tr", "az", "lt")
 
   /** The settings that are not at their defaults. */
   private def settings(conf: SQLConf): Seq[String] =

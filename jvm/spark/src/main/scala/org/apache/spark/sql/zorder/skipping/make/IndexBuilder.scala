@@ -262,6 +262,8 @@ private[make] object ExpressionRanges {
     "spark.sql.files.ignoreCorruptFiles" -> "true",
     "spark.sql.parquet.datetimeRebaseModeInRead" -> "CORRECTED",
     "spark.sql.parquet.int96RebaseModeInRead" -> "CORRECTED",
+    // as the footers' statistics are
+    "spark.sql.parquet.fieldId.read.enabled" -> "false",
     // fields are found by their places in the whole struct
     "spark.sql.optimizer.nestedSchemaPruning.enabled" -> "false"
   )
