@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.store
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
+
 /** Statements that leave a path on an object store as it is, and what they say where one would change it. */
 class CopyOnStoreSuite extends AnyFunSuite with StoreFixture {
 
@@ -42,5 +44,15 @@ class CopyOnStoreSuite extends AnyFunSuite with StoreFixture {
       assert(readIds(other) === (0L until 4000))
       assert(refused(s"ZORDER TABLE here $by INTO '$other'").contains("is not empty"))
     } finally sql("DROP TABLE here")
+  }
+
+  test("what others write during a run to the place of a copy is not deleted") {
+    val (from, to) = (place("path"), place("copy"))
+    numbers(0, 4000).write.parquet(from)
+    CrashPoint.meanwhile = at =>
+      if (at == "parquet-written") numbers(4000, 4010).coalesce(1).write.mode("append").parquet(to)
+    try assert(refused(s"ZORDER TABLE '$from' $by INTO '$to'").contains("Somebody wrote to"))
+    finally CrashPoint.meanwhile = _ => ()
+    assert((4000L until 4010).toSet.subsetOf(readIds(to).toSet))
   }
 }

@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.table.resolve
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, RunRecord, StateDir, TableWrite}
@@ -12,7 +13,7 @@ import org.apache.spark.sql.zorder.table.parquet.write.StagedWrite
 import org.apache.spark.sql.zorder.table.storage.ObjectStores
 
 /** `INTO 'path'`: a clustered copy of a table in another place. */
-object IntoTarget {
+object IntoTarget extends Logging {
 
   /**
    * Checks that a copy may be made there.
@@ -51,7 +52,7 @@ object IntoTarget {
       staging,
       source.partitionSchema,
       (_, f) => commit(session, staging, target, f.record, f.layouts),
-      () => discard(session, staging))
+      writes => discard(session, staging, target, writes))
   }
 
   /** Where the copy is written: beside the target, or on an object store in the target itself. */
@@ -65,11 +66,13 @@ object IntoTarget {
     }
   }
 
-  /** Deletes the staged copy of a run that failed. */
-  def discard(session: ClassicSession, staging: Path): Unit = {
+  /** Deletes the staged copy of a run that failed, but nothing where somebody else may have written, too. */
+  private def discard(session: ClassicSession, staging: Path, target: Path, writes: Int): Unit = {
     val fs = staging.getFileSystem(session.sessionState.newHadoopConf())
-    fs.delete(staging, true)
-    ()
+    def jobs = StagedWrite.jobs(DirectoryListing.walk(fs, target)).size
+    if (staging != target || (writes > 0 && jobs <= writes)) fs.delete(staging, true)
+    else if (writes > 0)
+      logWarning(s"Others have written to $target: what the failed run wrote there stays, too.")
   }
 
   /** Writes the state into the copy and puts it in place. Refuses if somebody has written there meanwhile. */

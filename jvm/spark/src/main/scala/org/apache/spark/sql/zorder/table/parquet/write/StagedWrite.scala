@@ -9,12 +9,14 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.SQLHadoopMapReduceCommitProtocol
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{CommitRequest, TableWrite, WrittenFile}
+import org.apache.spark.sql.zorder.table.{CommitRequest, StateDir, TableWrite, WrittenFile}
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PartNumber, PinnedPartition}
 import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
 import org.apache.spark.sql.zorder.table.parquet.read.ParquetRows
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import org.apache.spark.util.Utils
 
 /**
@@ -23,16 +25,17 @@ import org.apache.spark.util.Utils
  * @param place
  *   puts them in place; it gets what lay in the staging directory when they were written
  * @param drop
- *   deletes them
+ *   deletes them; it gets how many jobs have written them
  */
 final private[zorder] class StagedWrite(
     override val root: Path,
     staging: Path,
     partitionSchema: StructType,
     place: (DirectoryListing, CommitRequest) => Unit,
-    drop: () => Unit)
+    drop: Int => Unit)
     extends TableWrite {
   private var listed: Option[DirectoryListing] = None
+  private var writes = 0
 
   override def write(
       session: ClassicSession,
@@ -45,8 +48,12 @@ final private[zorder] class StagedWrite(
       Shims.ofRows(session, plan).write.mode(SaveMode.Append).options(options ++ onStore)
         .partitionBy(partitionColumns: _*).parquet(staging.toString)
     }
-    // all of them: nobody else writes into a staging directory, and a new place for a copy was found empty
+    writes += 1
+    CrashPoint.hit("parquet-written")
+    // all of them: nobody else writes into a staging directory
     val tree = DirectoryListing.walk(staging.getFileSystem(session.sessionState.newHadoopConf()), staging)
+    if (staging == root && StagedWrite.jobs(tree).size > writes)
+      refuse("ZORDER_TARGET_REFUSED.WRITTEN_MEANWHILE", "path" -> root)
     listed = Some(tree)
     tree.dataFiles(DirectoryListing.partitionOf)
       .map(f => WrittenFile(f, DataFile.below(staging, f), StagedWrite.number(f.path)))
@@ -61,10 +68,20 @@ final private[zorder] class StagedWrite(
   override def commit(request: CommitRequest): Unit =
     place(listed.getOrElse(throw new IllegalStateException("A commit before anything was written")), request)
 
-  override def discard(): Unit = drop()
+  override def discard(): Unit = drop(writes)
 }
 
-private object StagedWrite {
+private[table] object StagedWrite {
+  private val OfJob = "part-\\d+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\\b.*".r
+
+  /** The jobs of Spark that have written files there. A file of another name counts as a job of its own. */
+  def jobs(tree: DirectoryListing): Set[String] =
+    tree.files.map(_.rel).filterNot(f => f.startsWith(s"${StateDir.Name}/") || f == "_SUCCESS")
+      .map(f =>
+        f.substring(f.lastIndexOf('/') + 1) match {
+          case OfJob(job) => job
+          case _ => f
+        }).toSet
 
   /** The shuffle partition that wrote a file. */
   val number: PartNumber = new PartNumber("Spark", "part-(\\d+)-.*".r)
