@@ -5,6 +5,7 @@ import java.nio.file.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.zorder.SharedTables
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import sparkzorder.mark.SameOnAllLines
@@ -258,6 +259,16 @@ class ExplainSuite extends AnyFunSuite with SkippedScans with SharedTables {
       "column is not in the index: s",
       "function does not keep order: upper(s)"))
     assert(rows.last.getAs[String]("filter") === "id = ?")
+  }
+
+  test("a table of a log that cannot be listed hides no other") {
+    logged()
+    val one = spark.table("queries").limit(1)
+    val elsewhere = one.withColumn("table", lit("nosuch://host/t"))
+    one.unionByName(elsewhere).createOrReplaceTempView("two")
+    val rows = spark.sql("ZORDER EXPLAIN LOG two").collect()
+    assert(rows.map(_.isNullAt(4)).toSeq === Seq(false, true))
+    assert(reason(rows.last).contains("nosuch"), reason(rows.last))
   }
 
   test("a query log without values is told that it has none") {

@@ -223,7 +223,7 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
 
   test("a run that is verified by checksum; a vacuum keeps to Delta's retention", LongTest) {
     withTempDir { dir =>
-      val path = dir.resolve("t")
+      val path = dir.resolve("a`b")
       delta(path)
       done(keeps(path)(zorder(path, "BY (a, b) WITH (fileCount = 16, verify = 'checksum')")))
       val short = intercept[ZOrderException](spark.sql(s"ZORDER VACUUM '$path' RETAIN 0 HOURS").collect())

@@ -1,5 +1,8 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
+import java.io.File
+import java.nio.file.Files
+import java.nio.file.attribute.PosixFilePermissions
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 
@@ -10,6 +13,7 @@ import scala.concurrent.duration.DurationInt
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.{CrashPoints, TableRef}
@@ -272,6 +276,85 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
     rewriteAll(openName("t"), "r2")
     assert(tableIds("t") == before)
   }
+
+  test("partitions whose directories spell numbers with zeros are exchanged, and known again") {
+    val path = dir("padded")
+    rows(0, 20).drop("p").write.parquet(s"$path/month=01")
+    rows(20, 40).drop("p").write.parquet(s"$path/month=12")
+    spark.sql("CREATE TABLE t (id BIGINT, v BIGINT, month INT) USING parquet " +
+      s"PARTITIONED BY (month) LOCATION '$path'")
+    spark.sql("MSCK REPAIR TABLE t")
+    def cluster() = one("ZORDER TABLE t BY (id, v) WITH (force = true, targetFileSize = '64k')")
+    assert(status(cluster()) == "DONE" && status(cluster()) == "NOTHING_TO_DO")
+    assert(tableIds("t") == forty && ids(path) == forty)
+    assert(listed(path).map(_.getName).filter(_.contains("=")) == Seq("month=01", "month=12"))
+    assert(status(rolledBack(TableRef.Name(Seq("t")))) == "ROLLED_BACK")
+    assert(refreshed() == forty && ids(path) == forty)
+    assert(status(cluster()) == "DONE" && vacuum().toSet == Set("DELETED") && tableIds("t") == forty)
+  }
+
+  test("two partitions of one value are refused in place, and a copy has the rows of both") {
+    val (path, copy) = (dir("twice"), dir("copy"))
+    rows(0, 20).drop("p").write.parquet(s"$path/month=01")
+    rows(20, 40).drop("p").write.parquet(s"$path/month=1")
+    spark.sql("CREATE TABLE t (id BIGINT, v BIGINT, month INT) USING parquet " +
+      s"PARTITIONED BY (month) LOCATION '$path'")
+    spark.sql("MSCK REPAIR TABLE t")
+    assert(tableIds("t") == forty)
+    val by = "BY (id, v) WITH (force = true, targetFileSize = '64k')"
+    refused(one(s"ZORDER TABLE t $by"))
+    assert(status(one(s"ZORDER TABLE t $by INTO '$copy'")) == "DONE")
+    assert(ids(copy) == forty && tableIds("t") == forty)
+  }
+
+  test("old partitions are protected as the directory of the table is") {
+    val path = make("external partitioned")
+    Files.setPosixFilePermissions(new File(path).toPath, PosixFilePermissions.fromString("rwx------"))
+    rewriteAll(openName("t"))
+    val old =
+      listed(new File(path).getParent).filter(_.getName.startsWith(s".${new File(path).getName}.old-"))
+    assert(old.length == 1 && modes(old.head.getPath) == modes(path))
+    assert(vacuum().toSet == Set("DELETED") && !old.head.exists && traces(path).isEmpty)
+  }
+
+  /** As Hive renames a managed table: its directory too, and the places of its partitions. */
+  private def renameAsHive(from: String, to: String): Unit = {
+    val external = spark.sharedState.externalCatalog
+    val before = external.listPartitions("default", from).toList
+    val (old, root) = (location.getPath, new File(location.getParentFile, to).getPath)
+    external.renameTable("default", from, to)
+    external.createPartitions(
+      "default",
+      to,
+      before.map(p =>
+        p.copy(storage = p.storage.copy(locationUri =
+          Some(new Path(p.location.getPath.replace(old, root).stripSuffix("/")).toUri)))),
+      ignoreIfExists = true)
+    spark.sessionState.catalog.refreshTable(TableIdentifier(to))
+  }
+
+  for (by <- Seq("a session with spark-zorder", "another one"))
+    test(
+      s"a managed table that $by renames after a run died in its exchange keeps all rows",
+      LongTest.unless(by == "another one"): _*) {
+      val path = make("managed partitioned")
+      val table = openName("t")
+      val r = stage(table, table.files(), "r1")
+      assert(crashAt("moved-old")(r.commit()), "the point was not reached")
+      val before = JournalStore.beside(fs, new Path(path))
+      val dead = before.all().head
+      before.write(dead.copy(owner = "another", process = "", changedMs = System.currentTimeMillis - 600000))
+      if (by == "another one") {
+        renameAsHive("t", "u")
+        assert(tableIds("u") == forty)
+      } else {
+        spark.sql("ALTER TABLE t RENAME TO u")
+        assert(before.all().forall(_.state == JournalState.Done))
+        assert(ids(new File(new File(path).getParentFile, "u").getPath) == forty)
+      }
+      spark.sql("DROP TABLE u")
+      delete(temp.resolve("warehouse").toFile)
+    }
 
   test("a directory that is not in the catalog is no part of the table and stays as it is") {
     val path = make("external partitioned")

@@ -1,13 +1,29 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
 import java.io.File
+import java.net.URI
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.atomic.AtomicInteger
 
+import scala.concurrent.{Await, Future, blocking}
+import scala.concurrent.ExecutionContext.Implicits.global
+import scala.concurrent.duration.DurationInt
+
+import org.apache.hadoop.fs.Path
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.zorder.table.{CrashPoints, ParquetNames, TableFixture, TableRef}
+import org.apache.spark.sql.zorder.table.{
+  CrashPoints,
+  Operation,
+  ParquetNames,
+  StateDir,
+  TableFixture,
+  TableRef
+}
 import org.apache.spark.sql.zorder.table.parquet.HomeChoice
+import org.apache.spark.sql.zorder.table.parquet.journal.TableIdentity
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
@@ -86,6 +102,30 @@ class HomeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
       assertHome(path)
     }
 
+    test(s"$kind: of sessions that meet a dead way home at the same time, one finishes it") {
+      val path = moved(kind)
+      assert(crashAt("home-moving")(remove()), "the point was not reached")
+      val table = new CatalogEntry(classic, "t", meta.identifier, fs)
+      val dead = table.store.all().find(_.operation == Operation.MoveHome).get
+      table.store.write(
+        dead.copy(owner = "another", process = "", changedMs = System.currentTimeMillis - 600000))
+      val renamed = new AtomicInteger
+      CrashPoint.meanwhile = {
+        case "home-moved" => renamed.incrementAndGet(); Thread.sleep(300)
+        case _ =>
+      }
+      val together = new CountDownLatch(4)
+      val all = Seq.fill(4)(Future(blocking {
+        together.countDown()
+        together.await()
+        CatalogRecovery.recover(table, table.store.all())
+      }))
+      try all.foreach(Await.result(_, 60.seconds))
+      finally CrashPoint.meanwhile = _ => ()
+      spark.sql("REFRESH TABLE t")
+      assert(renamed.get == dead.units.length && tableIds("t") == fifty && ids(path) == fifty)
+    }
+
     test(s"$kind: files that are not the table's keep it away, by name; STAY leaves everything") {
       val path = moved(kind)
       val extra = listed(plain("extra", 5, 1)).filter(_.getName.endsWith(".parquet")).head
@@ -102,6 +142,28 @@ class HomeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
       remove(Some(HomeChoice.Stay))
       assert(tableIds("t") == fifty && meta.location == before)
     }
+  }
+
+  test("a partitioned external table that has moved is not run by its old path") {
+    val path = moved("external partitioned")
+    assert(refused(open(path)).contains("had before its last run"))
+    assert(tableIds("t") == fifty)
+  }
+
+  test("a managed table remembers no home that its own directory tells; others follow a rename") {
+    val root = new Path(moved("managed partitioned"))
+    val state = new StateDir(fs, root)
+    assert(state.homes().isEmpty)
+    val far = new Path(dir("far")).toUri.toString
+    val renamed = new Path(root.getParent, "u")
+    state.addHomes(Map("p=0" -> s"file:$root/p=0", "p=1" -> far))
+    fs.rename(root, renamed)
+    RenamedTable.adopt(fs, renamed, TableIdentity.of(meta), None)
+    val homes = new StateDir(fs, renamed).homes().map { case (p, uri) =>
+      p -> new Path(new URI(uri)).toUri.getPath
+    }
+    assert(homes == Map("p=0" -> s"${renamed.toUri.getPath}/p=0", "p=1" -> new Path(far).toUri.getPath))
+    fs.rename(renamed, root)
   }
 
   test("a partition that had a place of its own goes back to that") {

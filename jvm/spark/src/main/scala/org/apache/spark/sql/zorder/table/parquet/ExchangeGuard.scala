@@ -12,7 +12,13 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.command.{AlterTableDropPartitionCommand, TruncateTableCommand}
+import org.apache.spark.sql.execution.command.{
+  AlterTableDropPartitionCommand,
+  AlterTableRenameCommand,
+  AlterTableRenamePartitionCommand,
+  RepairTableCommand,
+  TruncateTableCommand
+}
 import org.apache.spark.sql.execution.datasources.{
   CatalogFileIndex,
   HadoopFsRelation,
@@ -31,7 +37,8 @@ import org.apache.spark.sql.zorder.table.parquet.commit.{
   CatalogRecovery,
   CommitWait,
   ExchangeMark,
-  PathRecovery
+  PathRecovery,
+  RenamedTable
 }
 import org.apache.spark.sql.zorder.table.parquet.journal.{Heartbeat, Journal, JournalKind, JournalState}
 import org.apache.spark.sql.zorder.table.storage.AtomicRenames
@@ -48,7 +55,10 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
   import ExchangeGuard._
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
-    plan.foreach(l => changed(l).foreach(finishDead))
+    plan.foreach { l =>
+      changed(l).foreach(ifExchanging(_)(underWay(_, _)))
+      renamed(l).foreach(ifExchanging(_)((table, _) => quiet(table)))
+    }
     val tables = plan.collect { case l => watched(l) }.flatten
     if (tables.isEmpty) plan else listed(plan, tables, tables.map(t => CommitMarks.of(t._2)))
   }
@@ -98,13 +108,22 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
     case insert: InsertIntoHadoopFsRelationCommand => insert.catalogTable.map(_.identifier)
     case truncate: TruncateTableCommand => Some(truncate.tableName)
     case drop: AlterTableDropPartitionCommand => Some(drop.tableName)
+    case rename: AlterTableRenamePartitionCommand => Some(rename.tableName)
+    // may drop a partition whose directory is away
+    case repair: RepairTableCommand => Some(repair.tableName)
     case _ => None
   }
 
-  private def finishDead(table: TableIdentifier): Unit =
+  /** The table whose directory a command is about to rename, which ends whatever goes on in it. */
+  private def renamed(plan: LogicalPlan): Option[TableIdentifier] = plan match {
+    case rename: AlterTableRenameCommand if !rename.isView => Some(rename.oldName)
+    case _ => None
+  }
+
+  private def ifExchanging(table: TableIdentifier)(body: (CatalogTable, String) => Any): Unit =
     try {
       val now = classic.sessionState.catalog.getTableRawMetadata(table)
-      CommitMarks.of(now).exchanging.foreach(underWay(now, _))
+      CommitMarks.of(now).exchanging.foreach(body(now, _))
     } catch {
       case refused: ZOrderException => throw refused
       case NonFatal(_) => // there is no such table: Spark will say so
@@ -173,7 +192,7 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
   private def underWay(table: CatalogTable, txn: String): Boolean = {
     val entry =
       new CatalogEntry(classic, table.identifier.unquotedString, table.identifier, fileSystem(table))
-    entry.store.get(txn).exists { journal =>
+    entry.store.get(txn).orElse(ofEarlierName(table, entry, txn)).exists { journal =>
       if (Heartbeat.isAlive(entry.store, journal)) journal.state != JournalState.Done
       else {
         val exchanging = PathRecovery.isExchanging(journal)
@@ -183,17 +202,28 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
     }
   }
 
+  /** Somebody has renamed the table, in a session that does not know of exchanges. */
+  private def ofEarlierName(table: CatalogTable, entry: CatalogEntry, txn: String): Option[Journal] =
+    if (!entry.isManaged) None
+    else {
+      orRefuse(table, txn)(RenamedTable.adopt(entry.fs, entry.root, entry.identity, Some(txn)))
+      entry.store.get(txn)
+    }
+
   private def finish(table: CatalogTable, entry: CatalogEntry, journal: Journal): Unit =
-    try journal.kind match {
-        case JournalKind.Path =>
-          PathRecovery.takeOver(entry.store, ExchangeMark.of(classic, Some(table)), journal.txn)
-        case JournalKind.Catalog => CatalogRecovery.settle(entry, journal.txn)
-      }
+    orRefuse(table, journal.runId)(journal.kind match {
+      case JournalKind.Path =>
+        PathRecovery.takeOver(entry.store, ExchangeMark.of(classic, Some(table)), journal.txn)
+      case JournalKind.Catalog => CatalogRecovery.settle(entry, journal.txn)
+    })
+
+  private def orRefuse(table: CatalogTable, run: String)(body: => Unit): Unit =
+    try body
     catch {
       case NonFatal(e) =>
         refuse(
           "ZORDER_NO_PERMISSION.FINISH_EXCHANGE",
-          "run" -> journal.runId,
+          "run" -> run,
           "table" -> table.identifier.unquotedString,
           "cause" -> ZOrderException.firstLine(e))
     }

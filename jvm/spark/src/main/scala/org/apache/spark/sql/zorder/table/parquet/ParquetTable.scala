@@ -1,10 +1,12 @@
 package org.apache.spark.sql.zorder.table.parquet
 
+import java.util.Locale
+
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{NumericType, StructType}
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderConsentException}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -19,7 +21,7 @@ import org.apache.spark.sql.zorder.table.{
   TableWrite,
   VacuumResult
 }
-import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PathText, PinnedPartition}
 import org.apache.spark.sql.zorder.table.parquet.commit.{
   CatalogCommit,
   CatalogEntry,
@@ -175,7 +177,7 @@ private[zorder] trait ParquetTable extends ClusterTable {
 
   override def begin(runId: String): TableWrite = {
     val journal = prepare(runId)
-    new StagedWrite(root, journal.staging, partitionSchema, commit(journal, _, _), () => discard(journal))
+    new StagedWrite(root, journal.staging, partitionSchema, commit(journal, _, _), _ => discard(journal))
   }
 
   /** Carries out what the user has said of late files; for each of their directories, what was done. */
@@ -204,6 +206,12 @@ private[zorder] trait ParquetTable extends ClusterTable {
 }
 
 private[zorder] object ParquetTable {
+
+  /** How run records know a file of a partition of the catalog: by Spark's spelling of the partition. */
+  def recorded(file: DataFile): String = {
+    val name = new Path(file.path).getName
+    if (file.partition.isEmpty) name else s"${file.partition}/$name"
+  }
 
   /** For commits that exchange directories instead of leaving the old ones in place. */
   def exchanged(root: Path): String =
@@ -371,9 +379,19 @@ final private[zorder] class PartitionedParquetTable(entry: CatalogEntry)
     }
   }
 
-  /** Hive spells names of columns in lower case, and directories may have them otherwise. */
-  private def isHome(partition: String, dir: Path): Boolean =
-    SwapPlan.below(root, partition).toUri.getPath.equalsIgnoreCase(dir.toUri.getPath)
+  /** Hive spells names of columns in lower case and numbers without zeros, and directories may have them otherwise. */
+  private def isHome(partition: String, dir: Path): Boolean = {
+    val numbers = partitionSchema.fields.map(_.dataType.isInstanceOf[NumericType])
+    def plain(path: String): Seq[String] = path.split('/').toSeq.zipWithIndex.map { case (part, i) =>
+      val value = if (numbers.lift(i).contains(true)) part.replaceFirst("=(-?)0+(?=[0-9])", "=$1") else part
+      value.toLowerCase(Locale.ROOT)
+    }
+    val (here, below) = (PathText.of(dir), s"${PathText.of(root)}/")
+    here.startsWith(below) && plain(here.stripPrefix(below)) == plain(partition)
+  }
+
+  /** A file keeps its name in the records however the directory is spelled. */
+  override def recorded(file: DataFile): String = ParquetTable.recorded(file)
 }
 
 /**
@@ -432,10 +450,7 @@ private[zorder] final class CatalogParquetTable(
   private def home: Path = if (isManaged) root else new Path(root.getParent, entry.base)
 
   /** A file keeps its name in the records wherever its partition moves. */
-  override def recorded(file: DataFile): String = {
-    val name = new Path(file.path).getName
-    if (file.partition.isEmpty) name else s"${file.partition}/$name"
-  }
+  override def recorded(file: DataFile): String = ParquetTable.recorded(file)
 
   /** The first time those of the opened table; later calls list them again. */
   override def files(): Seq[DataFile] = {

@@ -22,14 +22,14 @@ import org.apache.spark.sql.zorder.table.parquet.commit.{
   CatalogEntry,
   CatalogRecovery,
   ExchangeMark,
-  PathRecovery
+  PathRecovery,
+  RenamedTable
 }
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, LocalRefusals}
 import org.apache.spark.sql.zorder.table.parquet.journal.{
   Journal,
   JournalState,
   JournalStore,
-  RenamedTable,
   TableIdentity,
   UnfinishedCommits
 }
@@ -129,7 +129,8 @@ private[table] object CatalogResolver {
       LocalRefusals.link(root, Some(name))
       val renames = AtomicRenames.on(session, fs)
       if (!renames && way == CommitWay.Exchange) refuseOnObjectStore(name, meta)
-      if (managed && renames) RenamedTable.adopt(fs, root, identity)
+      if (managed && renames)
+        RenamedTable.adopt(fs, root, identity, meta.properties.get(ExchangeMark.Property))
     }
     val beside = JournalStore.beside(fs, root)
     val journals = if (access == Access.Change) beside.all() else Nil

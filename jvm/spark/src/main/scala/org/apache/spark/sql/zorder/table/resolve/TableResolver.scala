@@ -17,6 +17,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, FormatDescriptor, TableFormatRegistry, TableRef}
+import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.{ParquetTable, PathParquetTable}
 import org.apache.spark.sql.zorder.table.parquet.commit.{ExchangeMark, PathRecovery}
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, HiddenDirectories, LocalRefusals}
@@ -133,12 +134,15 @@ object TableResolver extends Logging {
       refuse("ZORDER_DIRECTORY_REFUSED.CATALOG_PARTITIONS", "path" -> root, "dir" -> dir)
     }
     val moved = journals.find(j =>
-      j.kind == JournalKind.Catalog && j.state == JournalState.Done && j.units.exists(_.old == root))
+      j.kind == JournalKind.Catalog && j.state == JournalState.Done && j.units.exists(u => isIn(u.old, root)))
     moved.foreach { j =>
       refuse("ZORDER_DIRECTORY_REFUSED.OLD_FILES", "path" -> root, "table" -> TableIdentity.name(j.table))
     }
     new PathParquetTable(session, text, fs, root, tree, registered = registered)
   }
+
+  private def isIn(dir: Path, root: Path): Boolean =
+    s"${PathText.of(dir)}/".startsWith(s"${PathText.of(root)}/")
 
   /** Refuses directories that cannot be rewritten or exchanged, after recovery; returns what lies there. */
   private[table] def checked(fs: FileSystem, root: Path, access: Access): DirectoryListing = {

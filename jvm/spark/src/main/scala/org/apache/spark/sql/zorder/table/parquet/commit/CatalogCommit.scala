@@ -308,18 +308,22 @@ private[zorder] final class CatalogEntry(
   }
 
   /** The partitions by their directories, with the catalog's values as Spark spells them. */
-  def partitions(): Map[String, CatalogTablePartition] =
-    catalog.listPartitions(ident).map { p =>
-      PartitioningUtils.getPathFragment(p.spec, meta.partitionSchema) -> p
-    }.toMap
+  def partitions(): Map[String, CatalogTablePartition] = listed().toMap
+
+  /** Two of them may have one value, spelled in two ways: those have the same directory. */
+  private def listed(): Seq[(String, CatalogTablePartition)] = catalog.listPartitions(ident).map { p =>
+    PartitioningUtils.getPathFragment(p.spec, meta.partitionSchema) -> p
+  }
 
   /** Where the data of each partition is now, by the partition's directories ("" when unpartitioned). */
-  def liveDirs(): Map[String, Path] =
-    if (!partitioned) Map("" -> root)
-    else partitions().map { case (fragment, p) => fragment -> fs.makeQualified(new Path(p.location)) }
+  def liveDirs(): Map[String, Path] = places().toMap
+
+  private def places(): Seq[(String, Path)] =
+    if (!partitioned) Seq("" -> root)
+    else listed().map { case (fragment, p) => fragment -> fs.makeQualified(new Path(p.location)) }
 
   /** The data files of all partitions: those that Spark reads, which lie directly in a partition's directory. */
-  def files(): Seq[DataFile] = liveDirs().toSeq.flatMap { case (partition, dir) =>
+  def files(): Seq[DataFile] = places().flatMap { case (partition, dir) =>
     val tree = DirectoryListing.walk(fs, dir)
     tree.copy(files = tree.files.filter(f => !partitioned || !f.rel.contains('/'))).dataFiles(_ => partition)
   }.sortBy(_.path)

@@ -109,7 +109,7 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
     }
 
   private def forward(journal: Journal): Unit = {
-    try journal.units.filter(u => fs.exists(u.staged)).foreach(move)
+    try journal.units.foreach(u => if (fs.exists(u.staged)) move(u))
     catch {
       case refused: ZOrderException => // until somebody has made room, the catalog names what there is
         alter(journal.units.filterNot(u => fs.exists(u.staged)))

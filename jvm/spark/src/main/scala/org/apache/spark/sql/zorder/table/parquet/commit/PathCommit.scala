@@ -74,6 +74,11 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
     val units = refreshed(draft)
     CrashPoint.hit("synced")
     units.foreach(copyAttributes)
+    // where old partitions wait for the vacuum, nobody may read what the table's directory keeps from them
+    if (units.exists(_.target != draft.home)) {
+      fs.mkdirs(store.retired(draft.txn))
+      FilePermissions.copy(fs, draft.home, store.retired(draft.txn))
+    }
     val stateHome = units.find(_.target == draft.home).map(_.staged).getOrElse(draft.staging)
     val number = new StateDir(fs, draft.home).nextNumber()
     new StateDir(

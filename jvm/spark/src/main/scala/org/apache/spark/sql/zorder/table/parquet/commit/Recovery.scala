@@ -164,8 +164,10 @@ private[parquet] final class PathCompletion(store: JournalStore, mark: ExchangeM
     journal.units.indices.map(PathCompletion.stray(store, journal, _)).foreach(fs.delete(_, true))
     if (store.isOurs(journal.staging.getName)) fs.delete(journal.staging, true)
     val left = journal.units.filter(u => fs.exists(u.old))
-    if (left.isEmpty) store.delete(journal)
-    else {
+    if (left.isEmpty) {
+      FileMoves.deleteEmptyDirs(fs, store.retired(journal.txn))
+      store.delete(journal)
+    } else {
       store.write(journal.copy(units = left).at(JournalState.Done))
       ()
     }
@@ -204,17 +206,36 @@ private[zorder] object CatalogRecovery {
       if (j.owner == Journal.thisJvm || (if (happened || PathRecovery.isExchanging(j))
                                            !Heartbeat.isAlive(table.store, j)
                                          else aged))
-        settle(table, j.txn)
+        settled(table, j.txn)
     }
+
+  /** Only one session brings files home; the others wait until it has, or go on when it dies. */
+  private def settled(table: CatalogEntry, txn: String): Unit = {
+    def atWork = table.store.get(txn).exists(j => isWayHome(j) && PathRecovery.isExchanging(j))
+    settle(table, txn)
+    while (atWork) {
+      Thread.sleep(100L)
+      settle(table, txn)
+    }
+  }
 
   private def unfinished(j: Journal): Boolean =
     j.kind == JournalKind.Catalog && j.state != JournalState.Done && !j.active
 
-  /** The commit `txn`, if it is not done. One that the catalog may still carry out waits for a day. */
+  /** Renames bring the files home; copies are a commit like others, with inputs. */
+  private def isWayHome(j: Journal): Boolean =
+    j.operation == Operation.MoveHome && j.units.forall(_.inputs.isEmpty)
+
+  /**
+   * The commit `txn`, if it is not done. One that the catalog may still carry out waits for a day. A way home is left
+   * alone where another session is at work on it.
+   */
   def settle(table: CatalogEntry, txn: String): Unit =
     table.store.get(txn).filter(_.state != JournalState.Done).foreach {
-      case j if j.operation == Operation.MoveHome && j.units.forall(_.inputs.isEmpty) =>
-        new HomeCommit(table, Heartbeat.LeaseMs).settle(j)
+      case j if isWayHome(j) =>
+        val home = new HomeCommit(table, Heartbeat.LeaseMs)
+        if (!PathRecovery.isExchanging(j)) home.settle(j)
+        else if (!Heartbeat.isAlive(table.store, j)) Heartbeat.inherit(table.store, j)(home.settle)
       case j =>
         val completion = new CatalogCompletion(table)
         val live = CatalogCompletion.inUse(table)
@@ -259,11 +280,16 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
     done
   }
 
-  /** A flat table's state lies in the directory that has just become the table. */
+  /**
+   * A flat table's state lies in the directory that has just become the table. What a managed table's directory says by
+   * itself is not recorded: that changes with the table's name.
+   */
   private def recordHomes(altered: Journal): Unit = {
     val root = altered.units.find(_ => !table.partitioned).fold(table.root)(_.target)
+    def isPlain(u: SwapUnit) =
+      table.isManaged && PathText.of(u.old) == PathText.of(SwapPlan.below(table.root, u.partition))
     new StateDir(fs, root).addHomes(
-      altered.units.filterNot(u => table.topOf(u.old).isDefined).map(u =>
+      altered.units.filterNot(u => table.topOf(u.old).isDefined || isPlain(u)).map(u =>
         u.partition -> u.old.toUri.toString).toMap)
   }
 
