@@ -105,6 +105,18 @@ def test_few_large_files_get_the_statement_that_makes_more(tmp_path, monkeypatch
     assert row["statement"] == f"ZORDER TABLE '{tmp_path}/' BY (customer, product) WITH (fileCount = 16)"
 
 
+def test_many_partitions_of_one_file_do_not_take_well_clustered_ones_along(tmp_path, monkeypatch):
+    monkeypatch.setattr(judge, "_SMALLEST_TARGET", 400)
+    make = Maker()
+    names = ("customer", "product")
+    large = {name: [value for _ in range(40) for value in make.anywhere()[name]] for name in names}
+    few = [(f"day={n}", large) for n in range(4)]
+    well = [(f"day={n}", make.tile(tile)) for n in (8, 9) for tile in range(16)]
+    row = audited(tmp_path, few + well)[0]
+    assert row["verdict"] == "TOO FEW FILES", row
+    assert " WHERE day = 0 OR day = 1 OR day = 2 OR day = 3 BY " in row["statement"], row["statement"]
+
+
 def test_the_figure_is_that_of_the_files_that_the_statement_makes(tmp_path, monkeypatch):
     monkeypatch.setattr(judge, "_SMALLEST_TARGET", 400)
     make = Maker()

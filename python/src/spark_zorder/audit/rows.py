@@ -186,7 +186,7 @@ def _of_table(
         return _well(columns, judged), ()
     same = [(s, j) for s, j in judged if j.verdict == worst]
     scope, judgement = max(same, key=lambda sj: (sum(sj[0].excess), sj[0].rows))
-    several = len(same) >= sum(1 for s, _ in judged if len(s.files) > 1) or len(same) > _MOST_NAMED
+    several = len(same) > _MOST_NAMED or all(len(s.files) < 2 or j.verdict == worst for s, j in judged)
     said, cure = _together(judgement, [j for _, j in same])
     count = f"{len(same):,} partition{'' if len(same) == 1 else 's'}"
     reason = f"{count} of {len(judged)}: the worst is {scope.partition}. {said}"

@@ -190,4 +190,19 @@ class ImportSuite extends AnyFunSuite with ZOrderSession with FilterFixture {
       }
     }
   }
+
+  test("event logs: what is below a cache is no scan of the queries of the cache") {
+    withTable("i_t") {
+      spark.sql("CREATE TABLE i_t USING parquet AS SELECT int(id) a, id b FROM range(100)")
+      spark.sql("CACHE LAZY TABLE i_cached AS SELECT * FROM i_t WHERE a = 5")
+      try {
+        val lines = eventsOf(Seq.fill(3)("SELECT * FROM i_cached WHERE b > 1"))
+        assert(lines.exists(_.contains("In-memory table")) && lines.exists(_.contains("EqualTo(a,5)")))
+        withTempDir { dir =>
+          write(dir.resolve("app-1"), lines, None)
+          assert(rows(s"SELECT * FROM zorder_event_log('$dir')").forall(_._1 != table))
+        }
+      } finally spark.sql("UNCACHE TABLE i_cached")
+    }
+  }
 }

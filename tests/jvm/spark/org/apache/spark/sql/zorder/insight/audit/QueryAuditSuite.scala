@@ -146,6 +146,22 @@ class QueryAuditSuite extends AnyFunSuite with RunFixture with SkippedScans {
     }
   }
 
+  test("queries of an expression that the table is clustered by are served by it") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(4000).repartition(4).write.parquet(path.toString)
+      done(zorder(path, "BY (a, upper(s)) WITH (fileCount = 4, force = true)"))
+      logOf("by_expression", path, Seq("upper(s) = 'X'", "upper(s) = 'Y'", "b = 5"))
+      val own =
+        spark.sql(s"SELECT * FROM clustering_information('$path', NULL, 'by_expression')").collect().head
+      assert(own.getAs[String]("verdict") !== "WRONG COLUMNS", own)
+      logOf("by_others", path, Seq("d = '2021-01-01'", "b = 4", "b = 5"))
+      val others =
+        spark.sql(s"SELECT * FROM clustering_information('$path', NULL, 'by_others')").collect().head
+      assert(others.getAs[String]("verdict") === "WRONG COLUMNS", others)
+    }
+  }
+
   test("partitions of NULL, of strings and of dates") {
     withTempDir { dir =>
       val path = dir.resolve("t")

@@ -67,7 +67,8 @@ object Sampling {
       rows: Long): SampledPartitions = {
     val share = math.min(1.0, wanted.toDouble / rows)
     // by the place and not by the value, so that frequent values stay frequent in the sample
-    val place = s"pmod(xxhash64(${source.place.mkString(", ")}), $Buckets) < ${(share * Buckets).toInt}"
+    val place =
+      s"pmod(xxhash64(${source.place.mkString(", ")}), $Buckets) < ${math.max(1, (share * Buckets).toInt)}"
     val all = Shims.ofRows(session, source.plan)
     val byColumns = share < 1.0 && source.place.nonEmpty
     val chosen = (if (byColumns) all.where(expr(place)) else all).queryExecution.analyzed

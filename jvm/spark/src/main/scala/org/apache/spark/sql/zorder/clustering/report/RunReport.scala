@@ -47,13 +47,13 @@ final case class RunReport(
     if (later.status == RunStatus.NothingToDo) this
     else {
       val done = Seq(this, later).map(_.status).find(s => s == RunStatus.Done || s == RunStatus.DryRun)
-      val shown = if (later.columns.nonEmpty) later else this
       // a batch that leaves its files as they are has written nothing
-      val counted = Seq(this, later).filter(r => done.forall(_ == r.status)).map(_.metrics)
+      val counted = Seq(this, later).filter(r => done.forall(_ == r.status))
+      val shown = (counted.reverse :+ later :+ this).find(_.columns.nonEmpty).getOrElse(this)
       shown.copy(
         status = done.getOrElse(later.status),
         reason = Seq(reason, later.reason).filter(_.nonEmpty).mkString(" "),
-        metrics = counted.reduce((a, b) => a.and(b)).copy(endTimeMs = later.metrics.endTimeMs))
+        metrics = counted.map(_.metrics).reduce((a, b) => a.and(b)).copy(endTimeMs = later.metrics.endTimeMs))
     }
 
   /** The row of a batch that leaves all files alone. */

@@ -295,8 +295,8 @@ private[audit] object TableFinding {
       else {
         val same = findings.filter(_._2.kind == worst)
         val (scope, finding) = same.maxBy { case (s, _) => (s.totalExcess, s.rows) }
-        val most = findings.count(_._1.files.length > 1)
-        val all = same.length >= most || same.length > MostNamed
+        val all = same.length > MostNamed ||
+          findings.forall { case (s, f) => s.files.length < 2 || f.kind == worst }
         val (said, fix) = together(finding, same.map(_._2))
         val reason = s"${count(same.length.toLong, "partition")} of ${findings.length}: the worst is " +
           s"${scope.partition}. $said"

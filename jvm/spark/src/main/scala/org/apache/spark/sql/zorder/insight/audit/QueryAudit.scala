@@ -137,7 +137,8 @@ private[audit] object LoggedColumnShares {
     val paths = texts.flatMap(t => resolved(session, table, t).map(t -> _)).toMap
     def asks(q: LoggedQuery): Set[Seq[String]] =
       q.boxes.flatten.flatMap(c => paths.get(c.column).map(_._2)).toSet
-    val audited = columns.columns.flatMap(_.path).toSet
+    // an expression by which the table is clustered serves queries of it, which its columns tell
+    val audited = (columns.columns.flatMap(_.path) ++ columns.by.flatMap(readBy(session, table, _))).toSet
     // a function of a column is asked of that column: other columns would not serve it
     val reads = texts.filter { t =>
       (readBy(session, table, t) ++ paths.get(t).toSeq.map(_._2)).exists(audited)

@@ -15,8 +15,13 @@ private[querylog] object PlanInfo {
   private val Node = """Scan \S+ ?(.*)""".r
   private val OnePath = """\w+\(1 paths\)\[(.*)\]""".r
 
-  /** Nodes of a dynamic filter: below them, the other side of the join stands a second time. */
-  private val Copies = Set("SubqueryBroadcast", "SubqueryAdaptiveBroadcast")
+  /**
+   * Nodes whose children are not of this query: of a dynamic filter, where the other side of the join stands a second
+   * time, and of a cache, whose files were read once for all queries.
+   */
+  private def isCopy(node: String): Boolean =
+    Set("SubqueryBroadcast", "SubqueryAdaptiveBroadcast", "InMemoryTableScan")(node) ||
+      node.startsWith("Scan In-memory table")
 
   /** Table and ranges of each scan that filters. */
   def scans(plan: JsonNode, timeZone: String): Seq[(String, FilterRanges)] = {
@@ -26,7 +31,7 @@ private[querylog] object PlanInfo {
       ranges = FilterRanges.of(filters)
       if !ranges.free && ranges.all.nonEmpty
     } yield (table, ranges)
-    val below = if (Copies(plan.path("nodeName").asText)) Nil else plan.path("children").elements.asScala
+    val below = if (isCopy(plan.path("nodeName").asText)) Nil else plan.path("children").elements.asScala
     here.toSeq ++ below.flatMap(scans(_, timeZone))
   }
 
