@@ -145,6 +145,23 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     val path = temp.resolve("copy").toUri.toString
     sql(s"ZORDER TABLE $t BY (a, b) WITH (fileCount = 4) INTO '$path'").collect()
     assert(spark.read.parquet(path).count() == 8000 && filesOf(t) == files)
+    // the columns of a copy have no numbers
+    assert(status(sql(s"ZORDER TABLE '$path'").head()) == "NOTHING_TO_DO")
+    assert(sql(s"ZORDER AUDIT '$path'").count() > 0)
+  }
+
+  test("a table without a namespace is not looked for in the current one", SameOnAllLines) {
+    val (inner, outer) = (filled("named"), "ice.named")
+    sql(s"CREATE TABLE $outer USING iceberg AS SELECT * FROM $inner WHERE id < 4000")
+    val before = filesOf(inner)
+    sql("USE ice.db")
+    try {
+      assert(status(cluster(outer, "a, b")) == "DONE" && spark.table(outer).count() == 4000)
+      assert(filesOf(inner) == before)
+      sql(s"DROP TABLE $outer PURGE")
+      val why = intercept[ZOrderException](sql(s"ZORDER VACUUM $outer").collect())
+      assert(why.condition == "ZORDER_TABLE_NOT_FOUND.TABLE" && filesOf(inner) == before, why.getMessage)
+    } finally sql("USE spark_catalog.default")
   }
 
   test("files stay Parquet, whatever the table's writers are told to write now", SameOnAllLines) {

@@ -57,8 +57,9 @@ final class IcebergFormat extends TableFormat {
   private def isView(session: ClassicSession, parts: Seq[String]): Boolean =
     IcebergFormat.catalogOf(session, parts) match {
       case (views: ViewCatalog, path) =>
+        val isWhole = path.size > 1 || path.size < parts.size
         val namespace =
-          if (path.size > 1) path.init.toArray else session.sessionState.catalogManager.currentNamespace
+          if (isWhole) path.init.toArray else session.sessionState.catalogManager.currentNamespace
         ActiveSession.during(session)(views.viewExists(Identifier.of(namespace, path.last)))
       case _ => false
     }

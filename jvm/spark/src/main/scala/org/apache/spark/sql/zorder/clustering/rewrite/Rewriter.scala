@@ -355,8 +355,9 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       },
       rewritten = plan.files.files,
       report = report.json,
-      columnIds = ClusterColumn.ids(table, plan.columns),
-      branch = table.state.branch,
+      // a copy is plain Parquet, which has neither
+      columnIds = if (request.into.isDefined) Nil else ClusterColumn.ids(table, plan.columns),
+      branch = table.state.branch.filter(_ => request.into.isEmpty),
       fileCount = context.options.fileCount)
     CommitRequest(record, layouts.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
   }

@@ -10,7 +10,7 @@ import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTableType
-import org.apache.spark.sql.connector.catalog.{Identifier, Table, TableCatalog}
+import org.apache.spark.sql.connector.catalog.{CatalogV2Util, Identifier, Table, TableCatalog}
 import org.apache.spark.sql.zorder.conf.{NearestName, OptionSetting}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
@@ -211,13 +211,18 @@ object Provider {
       case NonFatal(_) => None
     }
 
-  /** The table from its catalog; None if the catalog has no tables. */
+  /**
+   * The table from its catalog; None if the catalog has no tables. As in Spark, a name without a namespace after that of
+   * a catalog is one of the empty namespace, and not of the current one.
+   */
   def load(session: SparkSession, parts: Seq[String]): Option[Table] = {
     val catalogs = Shims.classic(session).sessionState.catalogManager
     val named = parts.size > 1 && catalogs.isCatalogRegistered(parts.head)
     val catalog = if (named) catalogs.catalog(parts.head) else catalogs.currentCatalog
     val path = if (named) parts.tail else parts
-    val namespace = if (path.size > 1) path.init.toArray else catalogs.currentNamespace
+    // Spark's own catalog has no table without a namespace
+    val isWhole = path.size > 1 || named && !CatalogV2Util.isSessionCatalog(catalog)
+    val namespace = if (isWhole) path.init.toArray else catalogs.currentNamespace
     catalog match {
       case tables: TableCatalog => Some(tables.loadTable(Identifier.of(namespace, path.last)))
       case _ => None
