@@ -4,8 +4,12 @@ import java.io.File
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path => JPath}
 import java.util.UUID
+import java.util.concurrent.CountDownLatch
 
 import scala.collection.JavaConverters._
+import scala.concurrent.{blocking, Await, Future}
+import scala.concurrent.ExecutionContext.Implicits.global
+import scala.concurrent.duration.DurationInt
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.{BeforeAndAfterAll, Suite}
@@ -182,6 +186,17 @@ private[zorder] trait TableFixture extends BeforeAndAfterAll with StatementRows 
     try { body; false }
     catch { case _: CrashPoint.Crash => true }
     finally System.clearProperty(CrashPoint.Property)
+  }
+
+  /** Several sessions that do the same at the same time. */
+  def atOnce(sessions: Int)(body: => Unit): Unit = {
+    val together = new CountDownLatch(sessions)
+    val all = Seq.fill(sessions)(Future(blocking {
+      together.countDown()
+      together.await()
+      body
+    }))
+    all.foreach(Await.result(_, 60.seconds))
   }
 
   def refused(body: => Any): String =

@@ -3,10 +3,9 @@ package org.apache.spark.sql.zorder.table.parquet.commit
 import java.io.File
 import java.nio.file.Files
 import java.nio.file.attribute.PosixFilePermissions
-import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 
-import scala.concurrent.{blocking, Await, Future}
+import scala.concurrent.{Await, Future}
 import scala.concurrent.ExecutionContext.Implicits.global
 import scala.concurrent.duration.DurationInt
 
@@ -193,13 +192,7 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
         case "moved-new" => renamed.incrementAndGet(); Thread.sleep(50)
         case _ =>
       }
-      val together = new CountDownLatch(8)
-      val all = Seq.fill(8)(Future(blocking {
-        together.countDown()
-        together.await()
-        PathRecovery.takeOver(store, ExchangeMark.of(classic, Some(meta)), dead.txn)
-      }))
-      all.foreach(Await.result(_, 60.seconds))
+      atOnce(8)(PathRecovery.takeOver(store, ExchangeMark.of(classic, Some(meta)), dead.txn))
       assert(renamed.get == dead.units.length && ids(path) == forty && refreshed() == forty)
     }
 

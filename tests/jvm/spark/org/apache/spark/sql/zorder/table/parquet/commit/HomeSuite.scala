@@ -2,12 +2,7 @@ package org.apache.spark.sql.zorder.table.parquet.commit
 
 import java.io.File
 import java.net.URI
-import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicInteger
-
-import scala.concurrent.{Await, Future, blocking}
-import scala.concurrent.ExecutionContext.Implicits.global
-import scala.concurrent.duration.DurationInt
 
 import org.apache.hadoop.fs.Path
 import org.scalatest.BeforeAndAfterEach
@@ -114,13 +109,7 @@ class HomeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
         case "home-moved" => renamed.incrementAndGet(); Thread.sleep(300)
         case _ =>
       }
-      val together = new CountDownLatch(4)
-      val all = Seq.fill(4)(Future(blocking {
-        together.countDown()
-        together.await()
-        CatalogRecovery.recover(table, table.store.all())
-      }))
-      try all.foreach(Await.result(_, 60.seconds))
+      try atOnce(4)(CatalogRecovery.recover(table, table.store.all()))
       finally CrashPoint.meanwhile = _ => ()
       spark.sql("REFRESH TABLE t")
       assert(renamed.get == dead.units.length && tableIds("t") == fifty && ids(path) == fifty)
