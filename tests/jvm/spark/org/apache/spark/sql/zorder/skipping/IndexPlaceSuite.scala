@@ -71,10 +71,20 @@ class IndexPlaceSuite extends AnyFunSuite with SkippedScans with Steps {
           spark.sql(s"CREATE TABLE indexed_elsewhere USING parquet LOCATION '${dir.resolve("t").toUri}' AS " +
             "SELECT id, cast(id as string) s FROM range(0, 4000, 1, 4)")
           spark.sql("ZORDER INDEX indexed_elsewhere")
-          spark.sql("ZORDER TABLE indexed_elsewhere BY (id, s) WITH (fileCount = 8, force = true)")
+          val moves = "WITH (fileCount = 8, force = true, location = 'move')"
+          spark.sql(s"ZORDER TABLE indexed_elsewhere BY (id, s) $moves")
           assert(opens(spark.table("indexed_elsewhere").where("id < 0")) === 0)
           // a table that its run has moved leaves no folder behind
           assert(folders(dir.resolve("indexes")) === 1)
+          val late = dir.resolve("t/late.parquet")
+          val written = dir.resolve("written")
+          spark.range(1).selectExpr("id", "'a' s").coalesce(1).write.parquet(written.toString)
+          Files.copy(Files.list(written).iterator.asScala.find(_.toString.endsWith(".parquet")).get, late)
+          val refused = intercept[ZOrderException](spark.sql("ZORDER REMOVE indexed_elsewhere"))
+          assert(refused.getMessage.contains("were written late"), refused)
+          // a removal that is refused changes nothing
+          assert(folders(dir.resolve("indexes")) === 1)
+          Files.delete(late)
           spark.sql("ZORDER REMOVE indexed_elsewhere")
           assert(folders(dir.resolve("indexes")) === 0)
         }

@@ -87,6 +87,8 @@ class StatementParserSuite extends AnyFunSuite {
     assert(request("OPTIMIZE parquet.`/data/t` ZORDER BY a").target == Location("/data/t"))
     assert(request("ZORDER TABLE delta.`s3://b/t` BY (a)").target == Location("s3://b/t"))
     assert(request("OPTIMIZE parquet.t").target == Name(Seq("parquet", "t")))
+    // a database may be called as a format is
+    assert(request("ZORDER TABLE iceberg.`2026-events`").target == Name(Seq("iceberg", "2026-events")))
     assert(request("OPTIMIZE a . b").target == Name(Seq("a", "b")))
     // our words are table names where a table belongs
     assert(request("OPTIMIZE full FULL").copy(statement = "") == t.copy(Name(Seq("full")), full = true))
@@ -104,6 +106,10 @@ class StatementParserSuite extends AnyFunSuite {
     assert(commented.by == Seq("a") && commented.dryRun)
     assert(request("OPTIMIZE t WHERE s.where = 1 AND zorder(a) > x'00'").where == Some(
       "s.where = 1 AND zorder(a) > x'00'"))
+    val decimals = request("ZORDER TABLE t WHERE .5 < share AND s.1a.by < 1. BY (a, .5 * b)")
+    assert(decimals.where == Some(".5 < share AND s.1a.by < 1.") && decimals.by == Seq("a", ".5 * b"))
+    assert(request("OPTIMIZE t WHERE x > 2. ZORDER BY a").where == Some("x > 2."))
+    assert(request("ZORDER TABLE t WHERE m[1].by = f(a).where BY (a)").where == Some("m[1].by = f(a).where"))
     assert(request("OPTIMIZE t WHERE CASE WHEN a THEN b ELSE c END ZORDER BY a").by == Seq("a"))
     assert(request("OPTIMIZE t WHERE full = 1 AND dry = 2").where == Some("full = 1 AND dry = 2"))
   }

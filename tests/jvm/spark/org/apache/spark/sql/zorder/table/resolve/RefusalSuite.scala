@@ -11,6 +11,7 @@ import org.apache.hadoop.security.AccessControlException
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.connector.catalog.InMemoryTableCatalog
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.{ClusterTable, FormatDescriptor, TableFixture, TableRef}
 import sparkzorder.mark.SameOnAllLines
@@ -191,6 +192,18 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
       spark.conf.set("spark.sql.catalog.nowhere", "org.example.Missing")
       openName("nowhere.db.t")
     }
+    spark.conf.set("spark.sql.catalog.lake", classOf[InMemoryTableCatalog].getName)
+    spark.sql("CREATE DATABASE spark_catalog.lake")
+    try {
+      spark.sql("CREATE TABLE spark_catalog.lake.sales USING parquet AS SELECT 1 a")
+      refuses("TABLE_NOT_FOUND.OTHER_CATALOG", "catalog lake")(openName("lake.sales"))
+      assert(openName("spark_catalog.lake.sales").files().size == 1)
+      for (location <- Seq("", ", location = 'move'"))
+        spark.sql("ZORDER TABLE spark_catalog.lake.sales FULL BY (a) WITH (fileCount = 1, force = true" +
+          s"$location)").collect()
+      spark.sql("ZORDER REMOVE spark_catalog.lake.sales")
+      assert(spark.table("spark_catalog.lake.sales").count() == 1)
+    } finally spark.sql("DROP DATABASE spark_catalog.lake CASCADE")
     assert(openName("spark_catalog.default.sales").files().size == 1)
     says("Delta table")(TableResolver.open(classic, TableRef.Name(Seq("delta", "/data/t"))))
     val orc = TableRef.Name(Seq("orc", "/data/t"))

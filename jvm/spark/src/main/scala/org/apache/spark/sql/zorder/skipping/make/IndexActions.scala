@@ -245,11 +245,16 @@ object IndexActions extends Logging {
     Row(table.root.toString, if (dropped) "DROPPED" else "NOTHING_TO_DO")
   }
 
-  /** Before our state of a table is removed: an index that does not lie in the table. */
-  def dropElsewhere(session: ClassicSession, ref: TableRef): Unit =
-    if (IndexPlace.in(session.sessionState.conf).isElsewhere)
+  /**
+   * What drops the index of a table whose state is removed, if it does not lie in the table. It is asked for before the
+   * removal, which may move the table, and called after it, since a removal may be refused.
+   */
+  def dropOfElsewhere(session: ClassicSession, ref: TableRef): () => Unit =
+    if (!IndexPlace.in(session.sessionState.conf).isElsewhere) () => ()
+    else
       opened(TableResolver.locate(session, ref)) { located =>
-        IndexedTable.of(located).foreach(dropOf(session, _))
+        val indexed = IndexedTable.of(located)
+        () => indexed.foreach(dropOf(session, _))
       }
 
   private def write(

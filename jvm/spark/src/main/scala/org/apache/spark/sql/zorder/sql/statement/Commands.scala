@@ -110,8 +110,10 @@ final case class RemoveCommand(table: TableRef, home: Option[HomeChoice])
   override def run(session: SparkSession): Seq[Row] =
     UnreadableFiles.explained(show(table)) {
       val classic = Shims.classic(session)
-      IndexActions.dropElsewhere(classic, table)
-      Seq(Maintenance.remove(classic, table, home))
+      val dropIndex = IndexActions.dropOfElsewhere(classic, table)
+      val row = Maintenance.remove(classic, table, home)
+      dropIndex()
+      Seq(row)
     }
 }
 

@@ -458,10 +458,15 @@ private[statement] object Clause {
 
   private def opens(clause: Clause, tokens: IndexedSeq[Token], i: Int): Boolean = {
     val words = if (knownByFirstWord(clause)) clause.words.take(1) else clause.words
-    val dotted = i > 0 && tokens(i - 1).isSymbol(".") || tokens.lift(i + 1).exists(_.isSymbol("."))
-    tokens(i).depth == 0 && !dotted &&
+    tokens(i).depth == 0 && !isDotted(tokens, i - 1, i - 2) && !isDotted(tokens, i + 1, i + 2) &&
     words.zipWithIndex.forall { case (word, k) => tokens.lift(i + k).exists(_.is(word)) }
   }
+
+  /** Whether a point makes a word a part of a name: `s.where`, but not `1. BY` or `WHERE .5 < x`. */
+  private def isDotted(tokens: IndexedSeq[Token], point: Int, beyond: Int): Boolean =
+    tokens.lift(point).exists(_.isSymbol(".")) && tokens.lift(beyond).exists(t =>
+      t.kind == TokenKind.Quoted || t.isSymbol(")") || t.isSymbol("]") ||
+        t.kind == TokenKind.Word && !t.text.forall(_.isDigit))
 
   private def checkWords(text: StatementText, i: Int, clause: Clause): Unit =
     clause.words.zipWithIndex.drop(1).foreach { case (word, k) =>

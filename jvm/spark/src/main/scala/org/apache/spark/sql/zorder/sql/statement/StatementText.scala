@@ -162,7 +162,9 @@ object TableRefParser {
     while (tokens.lift(end).exists(_.isSymbol(".")) && tokens.lift(end + 1).exists(isPart)) end += 2
     val parts = tokens.slice(from, end)
     val names = text.name(parts)
-    val isPath = parts.size == 3 && formats.exists(parts.head.is) && parts.last.kind == TokenKind.Quoted
+    // a database may be called as a format is
+    val isPath = parts.size == 3 && formats.exists(parts.head.is) && parts.last.kind == TokenKind.Quoted &&
+      names.last.exists(c => c == '/' || c == '\\')
     (if (isPath) TableRef.Location(names.last) else TableRef.Name(names), end)
   }
 

@@ -109,7 +109,7 @@ private[table] object CatalogResolver {
   }
 
   private def checkPlan(session: ClassicSession, name: String, ident: TableIdentifier): Unit =
-    FormatRefusals.plan(name, session.table(ident.quotedString).queryExecution.analyzed)
+    FormatRefusals.plan(name, session.table(CatalogEntry.sql(ident)).queryExecution.analyzed)
 
   private def at(
       session: ClassicSession,
@@ -306,8 +306,9 @@ private object CatalogName {
     val current = manager.currentCatalog.name
     val local =
       if (parts.head.equalsIgnoreCase(SessionCatalog) && parts.size > 1) parts.tail
-      else if (parts.size > 1 && !session.sessionState.catalog.databaseExists(parts.head) &&
-        session.sessionState.conf.contains(s"spark.sql.catalog.${parts.head}")) other(parts.head)
+      // as in Spark, a catalog goes before a database of its name
+      else if (parts.size > 1 && session.sessionState.conf.contains(s"spark.sql.catalog.${parts.head}"))
+        other(parts.head)
       else if (!current.equalsIgnoreCase(SessionCatalog)) other(current)
       else parts
     local match {

@@ -14,6 +14,7 @@ import org.apache.spark.sql.catalyst.catalog.{
   CatalogTableType,
   SessionCatalog
 }
+import org.apache.spark.sql.connector.catalog.CatalogManager
 import org.apache.spark.sql.execution.datasources.PartitioningUtils
 import org.apache.spark.sql.zorder.conf.ZOrderOption
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
@@ -200,7 +201,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
       val ours = (u.outputs ++ u.kept).map(_.rel).toSet
       UnfinishedFiles.bring(fs, u.target, u.old, ours, moves = true)
     }
-    table.session.catalog.refreshTable(table.ident.quotedString)
+    table.refresh()
   }
 
   /**
@@ -244,6 +245,13 @@ private[zorder] object CatalogCommit {
   val BaseProperty = "zorder.base"
 }
 
+private[zorder] object CatalogEntry {
+
+  /** The name of a table as SQL; without the catalog, its database might be taken for another catalog. */
+  def sql(ident: TableIdentifier): String =
+    ident.copy(catalog = Some(CatalogManager.SESSION_CATALOG_NAME)).quotedString
+}
+
 /** A Parquet table as Spark's catalog has it: its location, its partitions, its properties. */
 private[zorder] final class CatalogEntry(
     val session: ClassicSession,
@@ -257,6 +265,9 @@ private[zorder] final class CatalogEntry(
   /** The catalog's entry when the table was opened, or after our own last commit. */
   def meta: CatalogTable = read
   def reload(): Unit = read = catalog.getTableMetadata(ident)
+
+  /** The session forgets where the table's files were. */
+  def refresh(): Unit = session.catalog.refreshTable(CatalogEntry.sql(ident))
 
   def root: Path = fs.makeQualified(new Path(meta.location))
   def store: JournalStore = new JournalStore(fs, root.getParent, base)

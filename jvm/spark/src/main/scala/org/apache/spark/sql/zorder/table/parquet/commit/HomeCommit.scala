@@ -75,7 +75,7 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
   def bring(units: Seq[SwapUnit], statement: String): Unit = if (units.nonEmpty) {
     if (renames) rename(units) else copy(units, statement)
     table.reload()
-    table.session.catalog.refreshTable(table.ident.quotedString)
+    table.refresh()
   }
 
   private def rename(units: Seq[SwapUnit]): Unit = {
