@@ -38,6 +38,22 @@ class BatchesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("WHERE means in each batch what it meant when the statement began") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      partitioned(path)
+      val zone = "spark.sql.session.timeZone"
+      try withConf(zone -> "UTC") {
+          CrashPoint.meanwhile = _ => spark.conf.set(zone, "+05:00")
+          val today = "if(hour(timestamp_seconds(0)) = 0, 1, 3)"
+          val row = done(zorder(path, s"WHERE p <= $today $run, maxBytesInFlight = 1)"))
+          assert(metric[Long](row, "numBatches") === 2)
+          assert(spark.sql(s"SELECT $today").head().getInt(0) === 3)
+        }
+      finally CrashPoint.meanwhile = _ => ()
+    }
+  }
+
   test("a rollback of a run in batches on a table of the catalog", LongTest) {
     withTable("batches") {
       numbers(16000).selectExpr("*", "id % 4 AS p").repartition(2)

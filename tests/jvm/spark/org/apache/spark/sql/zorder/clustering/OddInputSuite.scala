@@ -2,7 +2,10 @@ package org.apache.spark.sql.zorder.clustering
 
 import java.nio.file.{Files, Path}
 
+import org.scalatest.concurrent.Eventually.eventually
+import org.scalatest.concurrent.PatienceConfiguration.Timeout
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.time.{Seconds, Span}
 
 import org.apache.spark.sql.zorder.clustering.request.PinnedSession
 import sparkzorder.{LongTest, Steps}
@@ -204,21 +207,59 @@ class OddInputSuite extends AnyFunSuite with RunFixture with Steps {
     }
   }
 
-  test("a cancelled run leaves the table and nothing beside it") {
-    withTempDir { dir =>
+  test("a cancelled run leaves the table and nothing beside it: by its own job group, or by its caller's") {
+    val context = spark.sparkContext
+    for (group <- Seq(None, Some("of the caller"))) withTempDir { dir =>
       val path = dir.resolve("t")
       numbers(60000).repartition(3).write.parquet(path.toString)
       val before = listing(path)
-      val context = spark.sparkContext
       val killer = new org.apache.spark.scheduler.SparkListener {
         override def onJobStart(job: org.apache.spark.scheduler.SparkListenerJobStart): Unit =
           if (Option(job.properties.getProperty("spark.job.description")).exists(_.contains(": rewrite")))
-            context.cancelJobGroup(job.properties.getProperty("spark.jobGroup.id"))
+            context.cancelJobGroup(group.getOrElse(job.properties.getProperty("spark.jobGroup.id")))
       }
       context.addSparkListener(killer)
-      try intercept[Exception](zorder(path, s"BY (a, b) $eight"))
-      finally context.removeSparkListener(killer)
+      group.foreach(context.setJobGroup(_, "mine"))
+      try {
+        intercept[Exception](zorder(path, s"BY (a, b) $eight"))
+        assert(Option(context.getLocalProperty("spark.jobGroup.id")) === group)
+        assert(Option(context.getLocalProperty("spark.job.description")) === group.map(_ => "mine"))
+        assert(Option(context.getLocalProperty("spark.job.tags")).forall(_.isEmpty))
+      } finally {
+        context.clearJobGroup()
+        context.removeSparkListener(killer)
+      }
       assert(listing(path) === before)
+      assert(Files.list(dir).count() === 1)
+    }
+  }
+
+  test("an interrupted run leaves no job behind") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(60000).repartition(3).write.parquet(path.toString)
+      val context = spark.sparkContext
+      @volatile var (job, ended) = (-1, Option.empty[org.apache.spark.scheduler.JobResult])
+      val caller = Thread.currentThread()
+      val listener = new org.apache.spark.scheduler.SparkListener {
+        override def onJobStart(start: org.apache.spark.scheduler.SparkListenerJobStart): Unit =
+          if (job < 0 && start.properties.getProperty("spark.job.description").contains(": rewrite")) {
+            job = start.jobId
+            caller.interrupt()
+          }
+        override def onJobEnd(end: org.apache.spark.scheduler.SparkListenerJobEnd): Unit =
+          if (end.jobId == job) ended = Some(end.jobResult)
+      }
+      context.addSparkListener(listener)
+      try {
+        intercept[Throwable](zorder(path, s"BY (a, b) $eight"))
+        Thread.interrupted()
+        assert(job >= 0)
+        eventually(Timeout(Span(60, Seconds)))(assert(ended.isDefined))
+        assert(ended.get.toString.contains("cancelled"))
+      } finally context.removeSparkListener(listener)
+      sameRows(numbers(60000), read(path))
+      assert(Files.list(dir).count() === 1)
     }
   }
 }

@@ -5,6 +5,9 @@ import java.nio.file.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.catalyst.util.CharVarcharUtils
+import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.clustering.request.PinnedSession
 import org.apache.spark.sql.zorder.clustering.select.{Selection, WhereCondition}
 import org.apache.spark.sql.zorder.shims.Shims
@@ -55,6 +58,19 @@ class WhereSuite extends AnyFunSuite with RunFixture {
       condition,
       overlap,
       Nil).files.length
+  }
+
+  test("a condition is taken over to a later schema, unless a column of it has changed") {
+    def ddl(text: String): StructType =
+      CharVarcharUtils.replaceCharVarcharWithStringInSchema(StructType.fromDDL(text))
+    val schema = ddl("a INT, p CHAR(3), s STRUCT<f: INT>")
+    val where = WhereCondition.resolve(Shims.classic(spark), "t", schema, Seq("p"), "s.f < 1 + 1 AND p = 'x'")
+    val wider = ddl("z STRING, p CHAR(3), s STRUCT<f: INT>, a INT")
+    val over = where.over(wider, Seq("p")).get
+    assert(over.sql === where.sql && over.sql.contains("< 2") && over.paths === Seq(Seq("s", "f")))
+    assert(over.in(Seq(Literal("x"))).sql === where.in(Seq(Literal("x"))).sql)
+    assert(where.over(ddl("p CHAR(3), s STRUCT<f: LONG>"), Seq("p")).isEmpty)
+    assert(where.over(ddl("p CHAR(3)"), Seq("p")).isEmpty)
   }
 
   test("files that lie wholly inside, by bounds and NULL counts; overlapping ones by request") {

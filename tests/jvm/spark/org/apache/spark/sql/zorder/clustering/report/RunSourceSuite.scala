@@ -62,11 +62,11 @@ class RunSourceSuite extends AnyFunSuite with RunFixture {
       context.addSparkListener(listener)
       try {
         numbers(100).write.parquet(dir.resolve("other").toString)
-        context.setJobGroup("run-1", "rewrite")
+        context.addJobTag("run-1")
         numbers(4000).repartition(3).write.parquet(dir.resolve("t").toString)
         context.listenerBus.waitUntilEmpty()
       } finally {
-        context.clearJobGroup()
+        context.removeJobTag("run-1")
         context.removeSparkListener(listener)
       }
       assert(said.head.contains(" of 4,000 rows shuffled, 0 written ("), said.head)

@@ -21,7 +21,7 @@ import org.apache.spark.sql.zorder.clustering.report.{
 }
 import org.apache.spark.sql.zorder.clustering.request.{ClusterRequest, Progress, RunContext, TableOptions}
 import org.apache.spark.sql.zorder.clustering.rewrite.{RewritePlan, Rewriter}
-import org.apache.spark.sql.zorder.clustering.select.{Selection, WorstFiles}
+import org.apache.spark.sql.zorder.clustering.select.{Selection, WhereCondition, WorstFiles}
 import org.apache.spark.sql.zorder.querylog.QueryLog
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.make.IndexUpkeep
@@ -68,7 +68,13 @@ object ClusteringRun {
       val disks = new LocalDisks(user)
       val batches = new Batches(options, System.currentTimeMillis(), disks.free)
       lazy val log = QueryLog.of(user, options).map(_.on(user, table))
-      def contextOn(now: ClusterTable) = RunContext.on(now, user, request, options, progress, log)
+      // a batch that begins after midnight selects by the day on which the statement began
+      var where: Option[WhereCondition] = None
+      def contextOn(now: ClusterTable) = {
+        val context = RunContext.on(now, user, request, options, progress, log, where)
+        where = context.where
+        context
+      }
       // once for all batches, and for those that stand when one fails
       try runBatches(table, contextOn, batches, () => open(), index)
       finally index.foreach(_.afterCommits(request.target))

@@ -5,6 +5,7 @@ import java.util.{Collections, Locale, WeakHashMap}
 
 import scala.collection.mutable
 import scala.util.Try
+import scala.util.control.NonFatal
 
 import com.fasterxml.jackson.databind.ObjectMapper
 
@@ -29,7 +30,7 @@ final class Progress(session: ClassicSession, val runId: String, table: String) 
   def step[A](name: String)(body: => A)(summary: A => String): A = {
     val context = session.sparkContext
     val before = Progress.JobProperties.map(p => p -> context.getLocalProperty(p))
-    context.setJobGroup(runId, s"zorder $table: $name", interruptOnCancel = true)
+    describe(s"zorder $table: $name")
     val start = System.nanoTime()
     try {
       val out = body
@@ -41,6 +42,20 @@ final class Progress(session: ClassicSession, val runId: String, table: String) 
       out
     } finally before.foreach { case (key, value) => context.setLocalProperty(key, value) }
   }
+
+  /** Who cancels a statement by the job group that he has set means the jobs of a run as well. */
+  private def describe(text: String): Unit = {
+    val context = session.sparkContext
+    if (context.getLocalProperty("spark.jobGroup.id") == null)
+      context.setJobGroup(runId, text, interruptOnCancel = true)
+    else context.setJobDescription(text)
+    context.addJobTag(runId)
+  }
+
+  /** Ends what is left of the run's jobs: a thread that is interrupted leaves its job running. */
+  def cancelJobs(): Unit =
+    try session.sparkContext.cancelJobsWithTag(runId)
+    catch { case NonFatal(_) if session.sparkContext.isStopped => () }
 
   def announce(line: String): Unit = {
     logInfo(s"[zorder $runId] $table: $line")
@@ -95,7 +110,15 @@ object Progress {
     ()
   }
 
-  private val JobProperties = Seq("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
+  private val TagsProperty = "spark.job.tags"
+
+  private val JobProperties =
+    Seq("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel", TagsProperty)
+
+  /** Whether a job is one of the run. */
+  private[clustering] def isOf(runId: String, job: SparkListenerJobStart): Boolean =
+    Option(job.properties).flatMap(p => Option(p.getProperty(TagsProperty)))
+      .exists(_.split(',').contains(runId))
 }
 
 /**
@@ -117,7 +140,7 @@ final private[clustering] class RowsDone(
 
   // a listener is called by one thread
   override def onJobStart(job: SparkListenerJobStart): Unit =
-    if (Option(job.properties).exists(_.getProperty("spark.jobGroup.id") == runId)) stages ++= job.stageIds
+    if (Progress.isOf(runId, job)) stages ++= job.stageIds
 
   override def onTaskEnd(task: SparkListenerTaskEnd): Unit =
     if (stages(task.stageId) && task.reason == Success && task.taskMetrics != null) {

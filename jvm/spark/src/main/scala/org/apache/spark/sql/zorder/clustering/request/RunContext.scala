@@ -125,14 +125,20 @@ final private[clustering] case class RunContext(
 
 private[clustering] object RunContext {
 
-  /** Resolves the statement against the table as a batch finds it. */
+  /**
+   * Resolves the statement against the table as a batch finds it.
+   *
+   * @param before
+   *   the condition of the batch before
+   */
   def on(
       table: ClusterTable,
       user: ClassicSession,
       request: ClusterRequest,
       options: RunOptions,
       progress: Progress,
-      log: => Option[QueryLog]): RunContext = {
+      log: => Option[QueryLog],
+      before: Option[WhereCondition]): RunContext = {
     val by = columnsNamed(request, table)
     val queries = log
     val startedMs = System.currentTimeMillis()
@@ -147,7 +153,8 @@ private[clustering] object RunContext {
         table.unskippable(columns.flatMap(_.path)).foreach(refused => throw refused)
       }
       val partitionColumns = table.partitionSchema.fieldNames.toSeq
-      val where = request.where.map(WhereCondition.resolve(user, table.name, schema, partitionColumns, _))
+      val where = before.flatMap(_.over(schema, partitionColumns)).orElse(
+        request.where.map(WhereCondition.resolve(user, table.name, schema, partitionColumns, _)))
       val statistics = RunStatistics.of(schema, table.constantColumns, columns, asked, files.length)
       RunContext(
         user,

@@ -129,6 +129,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       commit(plan, readBack(plan, written), write, Rebase.Attempts)
     } catch {
       case e: Throwable =>
+        progress.cancelJobs()
         try write.discard()
         catch { case NonFatal(again) => e.addSuppressed(again) }
         throw e

@@ -159,6 +159,19 @@ final private[zorder] case class WhereCondition(
   /** The text that the result row shows. */
   def sql: String = condition.sql
 
+  /** The same condition on a later schema of the table; None if a column has gone or has another type. */
+  def over(schema: StructType, partitionColumns: Seq[String]): Option[WhereCondition] = {
+    val columns = WhereCondition.attributes(schema)
+    val now = condition.references.toSeq.flatMap(a =>
+      columns.find(c => c.name == a.name && c.dataType == a.dataType).map(a.exprId -> _)).toMap
+    if (condition.references.exists(a => !now.contains(a.exprId))) None
+    else Some(WhereCondition.of(
+      condition.transform { case a: Attribute => now(a.exprId) },
+      columns,
+      schema,
+      partitionColumns))
+  }
+
   /** The condition as scans ask files: true for the same rows. */
   def inferred: WhereCondition = copy(condition = Folding.inferred(condition))
 
@@ -215,7 +228,7 @@ private[zorder] object WhereCondition {
       schema: StructType,
       partitionColumns: Seq[String],
       where: String): WhereCondition = {
-    val columns = schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
+    val columns = attributes(schema)
     val analyzed =
       try Shims.ofRows(session, LocalRelation(columns)).where(expr(where)).queryExecution.analyzed
       catch {
@@ -233,14 +246,25 @@ private[zorder] object WhereCondition {
       case Filter(condition, _) if condition.exists(_.isInstanceOf[SubqueryExpression]) =>
         refuse("ZORDER_INVALID_WHERE.SUBQUERY", "where" -> where)
       case Filter(condition, _) =>
-        val partitioning = partitionColumns.map(p => columns.find(_.name == p).get)
-        val chars = partitioning.flatMap { column =>
-          CharVarcharUtils.getRawType(schema(column.name).metadata)
-            .collect { case char: CharType => column.exprId -> char.length }
-        }
-        WhereCondition(ColumnPath.asDeclared(condition, columns), partitioning, chars.toMap)
+        of(ColumnPath.asDeclared(condition, columns), columns, schema, partitionColumns)
       case _ => refuse("ZORDER_INVALID_WHERE.NOT_A_CONDITION", "where" -> where)
     }
+  }
+
+  private def attributes(schema: StructType): Seq[AttributeReference] =
+    schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
+
+  private def of(
+      condition: Expression,
+      columns: Seq[AttributeReference],
+      schema: StructType,
+      partitionColumns: Seq[String]): WhereCondition = {
+    val partitioning = partitionColumns.map(p => columns.find(_.name == p).get)
+    val chars = partitioning.flatMap { column =>
+      CharVarcharUtils.getRawType(schema(column.name).metadata)
+        .collect { case char: CharType => column.exprId -> char.length }
+    }
+    WhereCondition(condition, partitioning, chars.toMap)
   }
 
   private def notResolved(
