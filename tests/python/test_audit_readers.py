@@ -180,6 +180,32 @@ def test_both_find_the_same_after_a_run_and_an_append(spark, tmp_path):
     assert same_rows(spark, path, "a, b")[0]["files_since_last_run"] is None
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("made_for", ["a sort", "a query log"])
+def test_both_know_what_a_layout_was_made_for_and_late_rows_of_one_partition(spark, tmp_path, made_for):
+    path = str(tmp_path / "t")
+    rows = spark.range(0, 9000, 1, 4).selectExpr(
+        "pmod(hash(id, 1), 1000) as a", "pmod(hash(id, 2), 1000) as b", "id % 2 as p", "id % 3 = 0 as flag"
+    )
+    rows.write.partitionBy("p").parquet(path)
+    queries = [f"SELECT * FROM parquet.`{path}` WHERE a = {n}" for n in range(20)]
+    spark_zorder.query_log.of_sql(spark, queries).createOrReplaceTempView("made_for")
+    how, log = ("USING CURVE lexical", "") if made_for == "a sort" else ("", ", queryLog = 'made_for'")
+
+    def run(p):
+        options = f"WITH (fileCount = 16, force = true{log})"
+        spark.sql(f"ZORDER TABLE '{path}' WHERE p = {p} BY (a, b) {how} {options}").collect()
+
+    run(0)
+    rows.where("p = 0").limit(900).repartition(3).write.mode("append").partitionBy("p").parquet(path)
+    run(1)
+    found = {row["partition"]: row for row in same_rows(spark, path)}
+    assert [found[p]["files_since_last_run"] for p in (None, "p=0", "p=1")] == [3, 3, 0]
+    assert "The last run " in found["p=1"]["reason"] and found["p=1"]["verdict"] == "OK"
+    # of a column with two values, half is the least
+    assert "can bring it to 50.0 %" in same_rows(spark, path, "flag")[1]["reason"]
+
+
 def test_more_blocks_than_are_measured(spark, tmp_path):
     """Above 1,000 blocks some stand for all."""
     rng = random.Random(9)

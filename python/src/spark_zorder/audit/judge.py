@@ -59,6 +59,25 @@ class Judgement(NamedTuple):
     with_files: Callable[[int], str] | None = None
 
 
+class Past(NamedTuple):
+    """What runs have done with a partition.
+
+    ``laid_out`` says that a run by the same columns has laid it out, ``unchanged`` that no file came after
+    its last run. ``curve`` is the one that the run was told to use. ``purpose`` is what the layout was made
+    for, if not for look-ups of all columns alike.
+    """
+
+    laid_out: bool
+    unchanged: bool
+    curve: str | None
+    purpose: str | None
+
+    @property
+    def settled(self) -> bool:
+        """Whether a further run would take nothing."""
+        return self.laid_out and self.unchanged
+
+
 class Judge:
     """Judges partitions by the audited columns, whose names are given as SQL.
 
@@ -87,19 +106,11 @@ class Judge:
         self._all = ", ".join(names)
         self._may_index = may_index
 
-    def of(self, scope: Scope, laid_out: bool, unchanged: bool) -> Judgement:
-        """Judges one partition.
-
-        ``laid_out`` says that a run by the same columns has laid it out. ``unchanged`` says that no file came
-        after the last run.
-        """
+    def of(self, scope: Scope, past: Past) -> Judgement:
+        """Judges one partition, with what is known of its past."""
         if len(scope.files) < 2 and (self._runs.of(scope.files) or 0) < 2:
             return Judgement(OK, f"{_count(len(scope.files), 'file')}: nothing to skip.", None)
-        settled = laid_out and unchanged
-        worst = not laid_out and _is_worst(scope)
-        return self._asked(
-            scope, self._no_statistics(scope, settled) or self._by_reads(scope, settled, worst, laid_out)
-        )
+        return self._asked(scope, self._no_statistics(scope, past) or self._by_reads(scope, past))
 
     def _asked(self, scope: Scope, found: Judgement) -> Judgement:
         """Adds the number of files to the statement if a run would not begin without it."""
@@ -120,7 +131,7 @@ class Judge:
             lambda n: said(beside + n) + note,
         )
 
-    def _no_statistics(self, scope: Scope, settled: bool) -> Judgement | None:
+    def _no_statistics(self, scope: Scope, past: Past) -> Judgement | None:
         for i, name in enumerate(self._names):
             unknown = scope.unknown_share(i)
             if unknown <= 0.5:
@@ -133,7 +144,8 @@ class Judge:
             # Spark writes timestamps as INT96 by default, and INT96 has no bounds
             options = (("timestampType", "'micros'"),) if self._is_timestamp(i) else ()
             reason = f"{why}, so that every query reads them; a rewrite gives them statistics."
-            return Judgement(NO_STATISTICS, reason, Cure(self._by, None, options, not options and settled))
+            cure = Cure(self._by, past.curve, options, not options and past.settled)
+            return Judgement(NO_STATISTICS, reason, cure)
         return None
 
     def _is_timestamp(self, column: int) -> bool:
@@ -156,19 +168,24 @@ class Judge:
         known = " with min and max" if any(map(scope.unknown, range(len(self._names)))) else ""
         return f"All files{known} have the same single value of {self._all}."
 
-    def _by_reads(self, scope: Scope, settled: bool, worst: bool, laid_out: bool) -> Judgement:
+    def _by_reads(self, scope: Scope, past: Past) -> Judgement:
         level = scope.of_files
+        worst = not past.laid_out and _is_worst(scope)
         useful = [i for i, distinct in enumerate(level.distinct) if distinct > 1]
         if not useful:
             return Judgement(OK, self._one_value(scope), None)
         options = (("worstFiles", "0.8"),) if worst else ()
         if len(useful) > 1 or self._leaves_out:
             now = level.joint.reads.look_up
-            cure = Cure(self._by, None, options, settled, worst)
+            # of files that are in their places already, another curve may make more
+            curve = None if past.settled else past.curve
+            cure = Cure(self._by, curve, options, past.settled, worst)
+            if past.purpose is not None and past.settled:
+                return Judgement(OK, f"{reading(self._names, now)}. The last run {past.purpose}.", None)
             # what the last run made by an expression as well is not judged without it
-            judged = not (self._leaves_out and laid_out)
+            judged = not (self._leaves_out and past.laid_out)
             if not judged or not _needs(now, level.bound_of(len(scope.files))):
-                return self._well(scope, now, level.bound_of, cure, laid_out)
+                return self._well(scope, now, level.bound_of, cure, past)
             layout, more = f"a layout by {self._all}", _avoidable(scope, worst)
 
             def reclustered(files: int) -> str:
@@ -177,13 +194,13 @@ class Judge:
             return self._needing(RECLUSTER, scope, cure, now, level.bound_of, reclustered)
         only = useful[0]
         name, now = self._names[only], level.columns[only].reads.look_up
-        cure = Cure((name,), "lexical", options, settled, worst)
+        cure = Cure((name,), "lexical", options, past.settled, worst)
 
         def least(files: int) -> float:
             return scope.bound_of_sort(only, files)
 
         if not _needs(now, least(len(scope.files))):
-            return self._well(scope, now, least, cure, laid_out)
+            return self._well(scope, now, least, cure, past)
         others = "" if len(self._names) == 1 else " The other columns have one value and cannot help."
         others += _avoidable(scope, worst) if worst else ""
 
@@ -218,13 +235,13 @@ class Judge:
         return f"{reading(self._names, now)}, and {layout} can bring it to {_percent(least)}."
 
     def _well(
-        self, scope: Scope, now: float, least: Callable[[int], float], order: Cure, laid_out: bool
+        self, scope: Scope, now: float, least: Callable[[int], float], order: Cure, past: Past
     ) -> Judgement:
         """Says something about files that are as good as so many files can be.
 
         ``least`` is the least that look-ups read, by the number of files. ``order`` makes more files of them.
         """
-        few = self._too_few(scope, now, least, order, laid_out)
+        few = self._too_few(scope, now, least, order, past)
         if few is not None:
             return few
         said = good(self._names, now, least(len(scope.files)))
@@ -234,18 +251,18 @@ class Judge:
         return Judgement(OK, said + index, Cure())
 
     def _too_few(
-        self, scope: Scope, now: float, least: Callable[[int], float], order: Cure, laid_out: bool
+        self, scope: Scope, now: float, least: Callable[[int], float], order: Cure, past: Past
     ) -> Judgement | None:
         """Most of the rows are read whatever their order, and more files would change that."""
         has, planned = len(scope.files), self._runs.of(scope.files)
-        if now <= _MOST_READ:
+        if now <= _MOST_READ or past.purpose is not None:
             return None
         few = f"{reading(self._names, now)}: {_count(has, 'file')} {'is' if has == 1 else 'are'} too few."
         files = self._runs.small(scope.rows) if planned is None else planned
         if files <= has or not _needs(now, least(files)):
             return None
         if planned is not None:
-            cure = order._replace(options=(), full=laid_out, worst=False, files=files)
+            cure = order._replace(options=(), full=past.laid_out, worst=False, files=files)
             said = f"{few} With {files} files it can be about {_percent(least(files))}."
             return Judgement(TOO_FEW_FILES, said, cure)
         each = ", which is per partition," if self._runs.partitions > 1 else ""

@@ -66,7 +66,7 @@ class Audit:
 
     def rows(self) -> list[dict[str, Any]]:
         """The row of the table, then those of its partitions, the worst first."""
-        judged = [(s, self._judge.of(s, self._laid_out(s), self._unchanged(s))) for s in self._scopes]
+        judged = [(s, self._judge.of(s, self._past(s))) for s in self._scopes]
         rows = [self._whole(judged)]
         if any(c.partition for c in self.table.columns.all):
             worst = sorted(judged, key=lambda sj: (-sum(sj[0].excess), sj[0].partition))
@@ -77,11 +77,15 @@ class Audit:
         """The rows, with those of ``clustering_boxes`` if `pictures` need them."""
         return Result(self.rows(), _box_rows(self.table, self.columns, self.files) if pictures else [])
 
-    def _laid_out(self, scope: Scope) -> bool:
-        return self._left is not None and self._same and scope.partition in self._left.laid_out
-
-    def _unchanged(self, scope: Scope) -> bool:
-        return self._left is not None and not self._left.since([f.file for f in scope.files])
+    def _past(self, scope: Scope) -> judge.Past:
+        left = self._left
+        if left is None:
+            return judge.Past(False, False, None, None)
+        unchanged = not left.since([f.file for f in scope.files])
+        if not self._same or scope.partition not in left.laid_out:
+            return judge.Past(False, unchanged, None, None)
+        curve = None if left.curve == "auto" else left.curve
+        return judge.Past(True, unchanged, curve, left.purposes.get(scope.partition))
 
     def _of_scope(self, scope: Scope, judgement: Judgement) -> dict[str, Any]:
         levels = {name: [level.joint, *level.columns] for name, level in scope.levels.items()}

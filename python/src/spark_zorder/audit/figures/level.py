@@ -26,7 +26,7 @@ class Level:
     """The numbers of one level.
 
     ``reach`` has a number for each block: the part of the values for which it is read, as the mean over the
-    columns. ``largest_masses`` has for each column the greatest part of the rows in blocks of one value.
+    columns. ``largest_masses`` has for each column the greatest mass of a value.
     ``distinct`` has for each column the number of distinct bounds. ``bound_of`` gives the joint bound of
     look-ups if there were so many blocks.
     """
@@ -63,7 +63,7 @@ def of(blocks: Sequence[Block], kinds: Sequence[SparkType | None]) -> Level:
         Numbers(_depths_of(own, constant, _error(own, len(blocks))), _mean([c.reads for c in columns])),
         columns,
         tuple(sum(r) / len(columns) for r in zip(*(r.reach for r in read))),
-        tuple(max(m.values(), default=0.0) for m in mass),
+        tuple(max([*m.values(), p.least_mass]) for m, p in zip(mass, scales)),
         tuple(len(p.values) for p in scales),
         lambda count: sum(shares.bounds(boxes, mass, scales, count)) / len(columns),
     )

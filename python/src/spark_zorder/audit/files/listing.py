@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..._errors import AuditError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 # clustering runs and the statistics index keep their state in this directory
@@ -209,6 +209,8 @@ class State(NamedTuple):
 
     ``columns`` (as SQL), ``curve`` and ``started_ms`` are those of the newest run. ``ours`` are the paths of
     the files that runs in force wrote. ``laid_out`` are the partitions with a layout by the same columns.
+    ``purposes`` says of some of them what that layout was made for, if not for look-ups of all columns alike.
+    ``began`` says when the last run of a partition began, in milliseconds.
     """
 
     columns: tuple[str, ...]
@@ -216,12 +218,17 @@ class State(NamedTuple):
     started_ms: int
     ours: frozenset[str]
     laid_out: frozenset[str]
+    purposes: dict[str, str]
+    began: dict[str, int]
 
     def since(self, files: Sequence[Entry]) -> list[Entry]:
-        """The files that came after the newest run."""
-        return [
-            f for f in files if (f.modified == 0 or f.modified > self.started_ms) and f.rel not in self.ours
-        ]
+        """The files that came after the last run of their partition, or of the table if it had none."""
+
+        def is_late(file: Entry) -> bool:
+            began = self.began.get(partition_of(file.rel), self.started_ms)
+            return file.modified == 0 or file.modified > began
+
+        return [f for f in files if is_late(f) and f.rel not in self.ours]
 
 
 def state_of(found: Listing) -> State | None:
@@ -240,9 +247,35 @@ def state_of(found: Listing) -> State | None:
     newest = runs[-1]
     ours = frozenset(file["path"] for r in standing for file in r.get("files") or ())
     columns = tuple(newest.get("columns") or ())
-    same = (r for r in standing if tuple(r.get("columns") or ()) == columns)
-    laid_out = frozenset(partition for r in same for partition in r.get("layoutIds") or ())
-    return State(columns, str(newest.get("curve", "")), int(newest.get("startedMs", 0)), ours, laid_out)
+    same = [r for r in standing if tuple(r.get("columns") or ()) == columns]
+    layouts = {partition: made for r in same for partition, made in (r.get("layoutIds") or {}).items()}
+    purposes = {}
+    for partition, layout in layouts.items():
+        purpose = _purpose(r for r in same if (r.get("layoutIds") or {}).get(partition) == layout)
+        if purpose is not None:
+            purposes[partition] = purpose
+    began = {p: int(r.get("startedMs", 0)) for r in runs for p in r.get("layoutIds") or ()}
+    started = int(newest.get("startedMs", 0))
+    return State(columns, str(newest.get("curve", "")), started, ours, frozenset(layouts), purposes, began)
+
+
+def _purpose(runs: Iterable[dict[str, Any]]) -> str | None:
+    """What the layout of these runs was made for. It is None if that is look-ups of all columns alike."""
+    made = list(runs)
+    if any(r.get("curve") == "lexical" for r in made):
+        return "sorted the rows, as its USING CURVE lexical asked"
+    if any(_has_queries(r.get("report")) for r in made):
+        return "fitted the layout to logged queries: clustering_queries judges it"
+    return None
+
+
+def _has_queries(report: Any) -> bool:
+    """Whether the report of a run has logged queries."""
+    try:
+        found = json.loads(report)
+    except (TypeError, ValueError):
+        return False
+    return isinstance(found, dict) and bool(found.get("queries"))
 
 
 def _text(found: Listing, rel: str) -> str:

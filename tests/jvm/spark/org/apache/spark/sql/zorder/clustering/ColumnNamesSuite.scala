@@ -55,7 +55,7 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
       assert(status(one("ZORDER TABLE cased")) === "NOTHING_TO_DO")
       val found = spark.sql("SELECT count(*) FROM cased WHERE CustId = 7 OR Name IS NULL").head().getLong(0)
       assert(found === numbers(8000).where("a = 7").count())
-      assert(spark.sql("SELECT * FROM clustering_information('cased')").count() > 0)
+      assert(spark.sql("SELECT curve FROM clustering_information('cased')").head().getString(0) === "auto")
       run("ZORDER TABLE cased FULL WHERE custID >= 0 BY (NAME) WITH (fileCount = 8, bloom = 'CUSTID')")
     }
   }

@@ -258,6 +258,64 @@ class AuditSuite extends AnyFunSuite with RunFixture with SharedTables with Step
     }
   }
 
+  test(
+    "what was made for other than look-ups of all columns alike is not undone: a sort, and a query log's") {
+    withTempDir { dir =>
+      val lexical = "BY (a, b) USING CURVE lexical"
+      val asked = (0 until 19).map(i => s"a = $i") :+ "b = 3"
+      for ((run, log, said) <- Seq(
+          (lexical, "", "USING CURVE lexical"),
+          ("BY (a, b)", ", queryLog = 'audit_skewed'", "logged queries"))) {
+        val path = dir.resolve(said)
+        write(numbers(5000), 8, path)
+        logOf("audit_skewed", path, asked)
+        done(one(s"ZORDER TABLE '$path' $run WITH (fileCount = 16, force = true$log)"))
+        step(s"$said: nothing is to be done, though the mean of both columns is far above its bound") {
+          val row = audit(s"'$path'").head
+          assert(double(
+            level(row, "file"),
+            "look_up_share") > 1.4 * double(level(row, "file"), "look_up_bound"))
+          assert(verdict(row) === "OK" && statement(row) === null, row)
+          assert(row.getAs[String]("reason").contains(said), row)
+        }
+        step(s"$said: what comes later is taken in by the same curve") {
+          numbers(9000).where("id >= 5000").repartition(12).write.mode("append").parquet(path.toString)
+          val row = audit(s"'$path'").head
+          assert(verdict(row) === "RECLUSTER", row)
+          assert(statement(row) === s"ZORDER TABLE '$path' $run WITH (fileCount = 28)")
+        }
+      }
+    }
+  }
+
+  test("late rows of a partition stay late when a run is on another one") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(6000).selectExpr("*", "id % 2 p").repartition(4).write.partitionBy("p").parquet(path.toString)
+      def run(p: Int) = done(zorder(path, s"WHERE p = $p BY (a, b) WITH (fileCount = 8, force = true)"))
+      run(0)
+      numbers(6000).where("id % 2 = 0").selectExpr("*", "0L p").repartition(5)
+        .write.mode("append").partitionBy("p").parquet(path.toString)
+      run(1)
+      val rows = audit(s"'$path'")
+      assert(rows.map(r => (r.getAs[String]("partition"), long(r, "files_since_last_run"))).toSet ===
+        Set((null, 5L), ("p=0", 5L), ("p=1", 0L)))
+      assert(!rows.flatMap(r => Option(statement(r))).exists(_.contains("FULL")), rows.mkString("\n"))
+    }
+  }
+
+  test("a sort by a column of few values promises no less than its own bound") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      write(numbers(5000).selectExpr("*", "id % 2 = 0 flag"), 8, path)
+      val row = of(path, "flag")
+      assert(double(level(row, "file", "flag"), "look_up_bound") === 0.5)
+      assert(
+        verdict(row) === "USE SORT" && row.getAs[String]("reason").contains("can bring it to 50.0 %"),
+        row)
+    }
+  }
+
   test("partitions: the table first, then the worst, whose statement is about it alone") {
     withTempDir { dir =>
       val path = dir.resolve("t")

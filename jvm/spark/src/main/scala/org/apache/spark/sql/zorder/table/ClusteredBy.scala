@@ -29,6 +29,13 @@ private[zorder] object ClusteredBy {
     table.state.latest().filter(run => ColumnIds.renamed(table, run).values.forall(_.isDefined))
       .map(ColumnIds.named(table, _))
 
+  /**
+   * Whether a record names this column. Files may have a column in another case than the catalog; the text of an
+   * expression may hold literals.
+   */
+  def names(table: ClusterTable, recorded: String, sql: String, isExpression: Boolean): Boolean =
+    recorded == sql || !table.caseSensitive && !isExpression && recorded.equalsIgnoreCase(sql)
+
   private def fromProperty(table: ClusterTable): Option[Seq[String]] =
     table.properties.get(Property).map(inList)
 

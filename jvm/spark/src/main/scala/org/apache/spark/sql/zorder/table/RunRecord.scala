@@ -118,11 +118,15 @@ trait TableState {
     all.filterNot(r => undone(r.runId))
   }
 
-  /** The newest run, if any. A branch without runs of its own began as a copy of the main one. */
-  def latest(): Option[RunRecord] = {
+  /** Its standing runs, oldest first. A branch without runs of its own began as a copy of the main one. */
+  def ofBranch(): Seq[RunRecord] = {
     val all = standing().filter(_.operation == Operation.Optimize)
-    all.filter(_.branch == branch).lastOption.orElse(all.filter(_.branch.isEmpty).lastOption)
+    val own = all.filter(_.branch == branch)
+    if (own.nonEmpty) own else all.filter(_.branch.isEmpty)
   }
+
+  /** The newest of them, if any. */
+  def latest(): Option[RunRecord] = ofBranch().lastOption
 
   /**
    * The commits of the branch's last run that changed files, oldest first; a run in batches has several. Empty if the

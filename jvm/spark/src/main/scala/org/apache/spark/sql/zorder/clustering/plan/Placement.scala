@@ -6,7 +6,7 @@ import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.clustering.fit.LayoutLookUp
 import org.apache.spark.sql.zorder.clustering.request.ClusterColumn
 import org.apache.spark.sql.zorder.clustering.select.Selection
-import org.apache.spark.sql.zorder.table.{ClusterTable, RecordedFile, RunRecord}
+import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy, RecordedFile, RunRecord}
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
@@ -79,12 +79,9 @@ final private[clustering] class Placement(
   /** Records of older versions have names alone. */
   private def sameColumns(r: RunRecord): Boolean =
     if (r.columnIds.nonEmpty && ids.nonEmpty) r.columnIds == ids
-    else r.columns.length == by.length && r.columns.zip(by).forall { case (name, c) => sameName(name, c) }
-
-  /** Files may have a column in another case than the catalog. The text of an expression may hold literals. */
-  private def sameName(recorded: String, column: ClusterColumn): Boolean =
-    recorded == column.sql ||
-      !table.caseSensitive && column.path.isDefined && recorded.equalsIgnoreCase(column.sql)
+    else r.columns.length == by.length && r.columns.zip(by).forall { case (name, c) =>
+      ClusteredBy.names(table, name, c.sql, c.path.isEmpty)
+    }
 
   /** Partitions that hold selected files; new files that are not selected count as not there. */
   def of(selected: Selection): Seq[PlacedPartition] = {

@@ -7,6 +7,7 @@ import org.apache.spark.sql.zorder.clustering.plan.{FileCount, FilePlan}
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable.{bytes, count, percent}
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.stats.ParquetZones
+import sparkzorder.curve.build.CurveRegistry
 
 /**
  * Decides what to say of a partition (docs/spec.md, section 8).
@@ -14,12 +15,8 @@ import org.apache.spark.sql.zorder.stats.ParquetZones
  * @param asked
  *   per column of the log's filters its part of the log's weight, the heaviest first, and the part of the queries
  *   that filter none of the audited columns; None without a log
- * @param laidOut
- *   whether a run has laid a partition out by the same columns, and no run by others followed
- * @param unchanged
- *   whether a partition has no files that came after the last run
- * @param written
- *   whether a run that stands has written a file
+ * @param past
+ *   what runs have done
  * @param runs
  *   how many files a run makes of a partition
  * @param mayIndex
@@ -28,9 +25,7 @@ import org.apache.spark.sql.zorder.stats.ParquetZones
 final private[audit] class AuditRules(
     columns: AuditedColumns,
     asked: Option[LoggedColumnShares],
-    laidOut: Scope => Boolean,
-    unchanged: Scope => Boolean,
-    written: AuditedFile => Boolean,
+    past: PastRuns,
     runs: FilesOfRun,
     mayIndex: Boolean) {
   private val names = columns.names
@@ -39,7 +34,9 @@ final private[audit] class AuditRules(
   /** An expression orders rows as well, and no file tells how: statements keep it. */
   private val leavesOut = columns.by.length > names.length
 
-  private def settled(scope: Scope): Boolean = laidOut(scope) && unchanged(scope)
+  private def laidOut(scope: Scope): Boolean = past.laidOut(scope.partition)
+
+  private def settled(scope: Scope): Boolean = laidOut(scope) && past.unchanged(scope.files)
 
   def of(scope: Scope): Finding =
     if (scope.files.length < 2 && runs.of(scope.files).forall(_ < 2))
@@ -67,11 +64,20 @@ final private[audit] class AuditRules(
     !laidOut(scope) && scope.avoidable.length >= AuditRules.FewestWorst &&
       2 * scope.avoidable.map(_.file.length).sum <= scope.bytes
 
-  /** Clusters by these columns. In a scope that a run has laid out, a further run takes the files that came later. */
+  /**
+   * Clusters by these columns. In a scope that a run has laid out, a further run by its curve takes the files that came
+   * later.
+   */
   private def cluster(scope: Scope, by: Seq[String], curve: Option[String] = None): Fix.Cluster = {
     val options = if (worst(scope)) Seq("worstFiles" -> AvoidableReads.Most.toString) else Nil
-    Fix.Cluster(by, curve, options, settled(scope), worst(scope))
+    // of files that are in their places already, another curve may make more
+    val kept = if (settled(scope)) None else curveOf(scope)
+    Fix.Cluster(by, curve.orElse(kept), options, settled(scope), worst(scope))
   }
+
+  /** The curve that the last run of the scope was told to use. */
+  private def curveOf(scope: Scope): Option[String] =
+    past.curve.filter(_ => laidOut(scope)).filter(_ != CurveRegistry.Auto.name)
 
   /** The log asks other columns than these. */
   private def wrongColumns: Option[Finding] = asked.filter(_.beside > AuditRules.Half).map { log =>
@@ -96,7 +102,7 @@ final private[audit] class AuditRules(
         case None => Finding(
             FindingKind.NoStatistics,
             s"$why, so that every query reads them; a rewrite gives them statistics.",
-            Some(Fix.Cluster(columns.by, options = options, full = options.isEmpty && settled(scope))))
+            Some(Fix.Cluster(columns.by, curveOf(scope), options, options.isEmpty && settled(scope))))
       }
     }
 
@@ -106,7 +112,7 @@ final private[audit] class AuditRules(
     if (!ParquetZones.bounds(dataType))
       Some(s", and files never have such of its type ${dataType.sql}: leave it out.")
     else if (scope.files.exists(_.encrypted)) Some(": a run refuses encrypted files.")
-    else if (dataType != TimestampType && scope.unknown(column).forall(written))
+    else if (dataType != TimestampType && scope.unknown(column).forall(past.wrote))
       Some(", though a run wrote them: Parquet keeps no bounds that are NaN or too long. Leave it out.")
     else None
   }
@@ -122,7 +128,7 @@ final private[audit] class AuditRules(
       case IndexedSeq() => Finding(FindingKind.Ok, oneValue(scope), None)
       case IndexedSeq(only) if !leavesOut =>
         val now = scope.fileLevel.columns(only).reads.lookUp
-        val sorted = cluster(scope, Seq(names(only)), Some("lexical"))
+        val sorted = cluster(scope, Seq(names(only)), Some(CurveRegistry.Sort.name))
         def least(files: Int): Double = scope.boundOfSort(only, files)
         if (AuditRules.needs(now, least(scope.files.length))) {
           val others = if (names.length == 1) "" else " The other columns have one value and cannot help."
@@ -133,9 +139,12 @@ final private[audit] class AuditRules(
       case _ =>
         val now = scope.fileLevel.joint.reads.lookUp
         val layout = cluster(scope, columns.by)
+        val purpose = past.purpose(scope.partition)
         // what the last run made by an expression as well is not judged without it
         val judged = !(leavesOut && laidOut(scope))
-        if (judged && AuditRules.needs(now, scope.boundOfLayout(scope.files.length)))
+        if (purpose.isDefined && settled(scope))
+          Finding(FindingKind.Ok, s"${reading(now)}. The last run ${purpose.get.text}.", None)
+        else if (judged && AuditRules.needs(now, scope.boundOfLayout(scope.files.length)))
           needing(FindingKind.Recluster, scope, layout, now, scope.boundOfLayout)(n =>
             reads(now, scope.boundOfLayout(n), s"a layout by $all") + avoidable(scope))
         else well(scope, now, scope.boundOfLayout, layout)
@@ -203,7 +212,7 @@ final private[audit] class AuditRules(
     val has = scope.files.length
     val few = s"${reading(now)}: ${count(has.toLong, "file")} ${if (has == 1) "is" else "are"} too few."
     def pays(files: Int): Boolean = files > has && AuditRules.needs(now, least(files))
-    if (now <= AuditRules.Most) None
+    if (now <= AuditRules.Most || past.purpose(scope.partition).isDefined) None
     else runs.of(scope.files) match {
       case Some(n) if pays(n) =>
         val fix = order.copy(options = Nil, full = laidOut(scope), worst = false, fileCount = Some(n))

@@ -4,6 +4,7 @@ import java.util.UUID
 
 import scala.util.Try
 
+import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils.DEFAULT_PARTITION_NAME
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
@@ -19,6 +20,7 @@ import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy, RunRecord, 
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.querylog.QueryLog
+import sparkzorder.curve.build.CurveRegistry
 
 /**
  * Audits one table from metadata alone: nothing is written, and no data is read.
@@ -34,13 +36,8 @@ final class Auditor private (
     log: Option[QueryLog]) {
   private val progress = new Progress(session, UUID.randomUUID().toString.take(8), table.name)
   private val statements = new AuditStatements(session, target, table)
-  private val lastRun: Option[RunRecord] = table.state.latest()
-  private lazy val standing: Seq[RunRecord] = table.state.standing()
-  private lazy val ours: Set[String] = standing.flatMap(_.files.map(_.path)).toSet
+  private val runs = new PastRuns(table, columns)
   private lazy val options = TableOptions.of(table, Nil, session)
-
-  /** Whether the last run clustered by these columns. */
-  private val sameColumns = lastRun.exists(_ => ClusteredBy.lastRunIfThere(table).contains(columns.by))
 
   /** The row of the table, then those of its partitions, the worst first. */
   def rows(): Seq[Row] =
@@ -64,9 +61,7 @@ final class Auditor private (
     val rules = new AuditRules(
       columns,
       log.map(LoggedColumnShares.of(session, table, columns, _)),
-      scope => sameColumns && laidOut(scope.partition),
-      scope => since(scope.files).exists(_.isEmpty),
-      f => ours(table.recorded(f.file)),
+      runs,
       new FilesOfRun(bytes, scopes.length, options),
       table.isInstanceOf[ParquetTable] && !found.indexed)
     val findings = scopes.map(s => s -> rules.of(s))
@@ -77,9 +72,8 @@ final class Auditor private (
       }
     val logged = log.toSeq.flatMap(l => QueryAudit.summary(QueryAudit.rows(session, table, l)))
     val notes = columns.notes ++ found.notes
-    val curve = if (sameColumns) lastRun.map(_.curve) else None
-    AuditRow.of(whole(found.files, findings), columns.names, curve, notes ++ logged) +:
-      parts.map(AuditRow.of(_, columns.names, curve, notes))
+    AuditRow.of(whole(found.files, findings), columns.names, runs.curve, notes ++ logged) +:
+      parts.map(AuditRow.of(_, columns.names, runs.curve, notes))
   }
 
   private def ofScope(s: Scope, j: Finding): AuditResult = AuditResult(
@@ -89,7 +83,7 @@ final class Auditor private (
     s.levels,
     s.files,
     avoidable(s, j),
-    since(s.files))
+    runs.since(s.files))
 
   /** A scope that is as it should be has none, though its files are not all alike. */
   private def avoidable(s: Scope, j: Finding): IndexedSeq[AuditedFile] =
@@ -105,20 +99,7 @@ final class Auditor private (
       AuditResult.levels(scopes),
       files,
       findings.flatMap { case (s, j) => avoidable(s, j) },
-      since(files))
-  }
-
-  /** Whether a run has laid the partition out by the columns of the last one. */
-  private def laidOut(partition: String): Boolean =
-    lastRun.exists(last =>
-      standing.exists(r => r.columns == last.columns && r.layoutIds.contains(partition)))
-
-  /** Files that are of no run that stands, and not older than the last one; a format may not know how old they are. */
-  private def since(files: IndexedSeq[AuditedFile]): Option[IndexedSeq[AuditedFile]] = lastRun.map { run =>
-    files.filter { f =>
-      val age = f.file.modified
-      (age == 0L || age > run.startedMs) && !ours(table.recorded(f.file))
-    }
+      runs.since(files))
   }
 }
 
@@ -175,6 +156,78 @@ object Auditor {
       refuse("ZORDER_INVALID_QUERY_LOG.NO_QUERY_ON_TABLE", "log" -> name, "table" -> table.name)
     on
   }
+}
+
+/** What the records of runs say of the files that an audit finds. */
+final private[audit] class PastRuns(table: ClusterTable, columns: AuditedColumns) {
+  private lazy val standing: Seq[RunRecord] = table.state.standing()
+  private lazy val ours: Set[String] = standing.flatMap(_.files.map(_.path)).toSet
+  private val runs: IndexedSeq[RunRecord] = table.state.ofBranch().toIndexedSeq
+
+  /** The last run, if it was by the audited columns. */
+  private val same: Option[RunRecord] = runs.lastOption.filter { _ =>
+    ClusteredBy.lastRunIfThere(table).exists { by =>
+      by.length == columns.by.length && by.zip(columns.by).forall { case (recorded, sql) =>
+        ClusteredBy.names(table, recorded, sql, !columns.names.contains(sql))
+      }
+    }
+  }
+
+  /** The curve of that run. */
+  def curve: Option[String] = same.map(_.curve)
+
+  /** The records that have the layout of the partition; none if other columns made it. */
+  private def layoutOf(partition: String): Seq[RunRecord] = same.toSeq.flatMap { last =>
+    val by = standing.filter(r => r.columns == last.columns && r.layoutIds.contains(partition))
+    by.filter(_.layoutIds(partition) == by.last.layoutIds(partition))
+  }
+
+  /** Whether a run has laid the partition out by the audited columns, and no run by others followed. */
+  def laidOut(partition: String): Boolean = layoutOf(partition).nonEmpty
+
+  /** What that layout was made for, if not for look-ups of all columns alike. */
+  def purpose(partition: String): Option[LayoutPurpose] = {
+    val runs = layoutOf(partition)
+    if (runs.exists(_.curve == CurveRegistry.Sort.name)) Some(LayoutPurpose.Sort)
+    else if (runs.exists(r => PastRuns.hasQueries(r.report))) Some(LayoutPurpose.Queries)
+    else None
+  }
+
+  /** Whether no files of the partition came after its last run. */
+  def unchanged(files: IndexedSeq[AuditedFile]): Boolean = since(files).exists(_.isEmpty)
+
+  /** Whether a run that stands has written the file. */
+  def wrote(file: AuditedFile): Boolean = ours(table.recorded(file.file))
+
+  /**
+   * Files that are of no run that stands, and not older than the last one of their partition; than the last of all, if
+   * there was none. A format may not know how old they are. None if the table was never clustered.
+   */
+  def since(files: IndexedSeq[AuditedFile]): Option[IndexedSeq[AuditedFile]] = runs.lastOption.map { last =>
+    val began = files.map(_.file.partition).distinct.map { p =>
+      p -> runs.reverseIterator.find(_.layoutIds.contains(p)).getOrElse(last).startedMs
+    }.toMap
+    files.filter { f =>
+      (f.file.modified == 0L || f.file.modified > began(f.file.partition)) && !wrote(f)
+    }
+  }
+}
+
+private object PastRuns {
+  private val mapper = new ObjectMapper()
+
+  /** Whether the report of a run has logged queries. */
+  private def hasQueries(report: String): Boolean =
+    Try(mapper.readTree(report)).toOption.exists(r => r != null && r.path("queries").size > 0)
+}
+
+/** What a layout is made for other than look-ups of all columns alike. */
+sealed abstract private[audit] class LayoutPurpose(val text: String)
+
+private[audit] object LayoutPurpose {
+  case object Sort extends LayoutPurpose("sorted the rows, as its USING CURVE lexical asked")
+  case object Queries
+      extends LayoutPurpose("fitted the layout to logged queries: clustering_queries judges it")
 }
 
 /** The statements that mend what an audit has found. */

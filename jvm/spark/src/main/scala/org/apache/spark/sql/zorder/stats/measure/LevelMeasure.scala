@@ -72,8 +72,11 @@ final private[zorder] class LevelMeasure(blocks: LevelBlocks) {
       blocks.sampled.toLong)
   }
 
-  /** The greatest part of the rows that are in files of one value of a column. */
-  def largestMass(column: Int): Double = joint(column)._2.masses.foldLeft(0.0)(math.max)
+  /** The greatest mass of a value of a column. */
+  def largestMass(column: Int): Double = {
+    val (ranked, reads) = joint(column)
+    reads.masses.foldLeft(MetadataBound.leastMass(ranked))(math.max)
+  }
 }
 
 private[zorder] object LevelMeasure {
@@ -221,7 +224,7 @@ private object MetadataBound {
       blocks: Long): IndexedSeq[Double] = {
     val mass = columns.indices.map { c =>
       val found = reads(c).masses
-      val least = columns(c).scale.span.fold(0.0)(1.0 / _)
+      val least = leastMass(columns(c))
       Array.tabulate(measured.size) { i =>
         val at = measured.middle(i, c)
         if (columns(c).scale.size == 0 || at % 2 == 1) least else math.max(least, found(at / 2))
@@ -231,6 +234,9 @@ private object MetadataBound {
       columns.indices.map(c => Array.tabulate(measured.size)(i => columns(c).isOnlyNull(measured.block(i))))
     Bound.perColumn(mass.toArray, isNull.toArray, blocks.toDouble).toIndexedSeq
   }
+
+  /** Whole numbers in a range of k values have at least 1/k of the rows each, in the mean. */
+  def leastMass(column: RankedColumn): Double = column.scale.span.fold(0.0)(1.0 / _)
 
   def ofRange(lookUp: Double): Double = if (lookUp == 0.0) 0.0 else math.max(lookUp, RangePart)
 }
