@@ -62,6 +62,22 @@ def test_queries_are_logged_through_the_bridge(facts):
     assert (facts["logged"], facts["of_sql"]) == (1, 1)
 
 
+def test_configure_in_a_jvm_that_runs_already(tmp_path):
+    """As in a notebook, after spark.stop()."""
+    assert facts_of("restarted_session.py", tmp_path) == {"status": "DONE", "keys": 4, "doctor": True}
+
+
+def test_a_catalog_without_functions_has_none_of_ours():
+    """Unity Catalog's connector, if it is the current catalog."""
+    from pyspark.errors import AnalysisException
+
+    def refused(_):
+        raise AnalysisException("Catalog unity does not support functions.")
+
+    spark = SimpleNamespace(catalog=SimpleNamespace(functionExists=refused))
+    assert spark_zorder._session.has_functions(spark) is False
+
+
 def test_the_jar_is_chosen_by_the_session_and_not_by_what_is_on_disk(monkeypatch):
     """Databricks has Spark's jars elsewhere than pyspark has."""
     added = []

@@ -69,6 +69,7 @@ def test_types_are_those_that_spark_wrote(spark, tmp_path):
         ["1", "2"], ["01", "-5"], ["3000000000", "1"], ["2026-01-01", "2026-1-2"], ["a", "1"],
         ["a", "2026-01-01"], ["1.5", "2"], ["1", "2026-01-01"], ["2026-01-01 00:00:00"],
         ["__HIVE_DEFAULT_PARTITION__", "7"], ["__HIVE_DEFAULT_PARTITION__", "x"], ["a%3Ab", "c d"],
+        ["Z%C3%BCrich", "%E9"],
         ["NaN", "1"], ["true"], ["1e3"], ["-"],
     ],
 )  # fmt: skip

@@ -144,6 +144,28 @@ def test_the_columns_of_the_last_run_are_the_default(main, folder, capsys):
     assert (row["cluster_by_keys"], row["curve"], row["files_since_last_run"]) == ("(a)", "lexical", 9)
 
 
+def test_a_partition_is_no_table(main, folder, capsys):
+    assert main(["audit", f"{Path(folder).rename(Path(folder).parent / 'day=1')}/", "--by", "a"]) == 1
+    assert "day=1/ is a partition of a table; give the table's directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("columns", "code", "said"),
+    [
+        (["lower(s)"], 2, "Files keep no bounds of the expression lower(s): audit the columns that it"),
+        (["a", "gone"], 0, "The table was clustered by gone, too, and has no such column any more."),
+    ],
+)
+def test_what_a_run_was_by_and_files_do_not_have(main, folder, capsys, columns, code, said):
+    pytest.importorskip("spark_zorder.view")
+    runs = Path(folder) / "_zorder/runs"
+    runs.mkdir(parents=True)
+    record = {"number": 1, "runId": "r", "operation": "OPTIMIZE", "columns": columns, "curve": "auto"}
+    (runs / "1.json").write_text(json.dumps(record))
+    assert main(["audit", folder, "--json"]) == code
+    assert said in "".join(capsys.readouterr())
+
+
 def test_a_relative_path_is_absolute_in_the_statement(main, folder, capsys, monkeypatch):
     monkeypatch.chdir(Path(folder).parent)
     assert main(["audit", "./t", "--by", "a,b"]) == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from spark_zorder import __main__ as cli
@@ -174,6 +175,19 @@ def unstarted(monkeypatch):
 def test_what_is_wrong_without_a_session_is_said_before_one_starts(unstarted, capsys, words, code, said):
     assert unstarted(words) == code
     assert said in capsys.readouterr().err
+
+
+def test_columns_of_an_index_are_names_unless_they_have_a_bracket(monkeypatch):
+    asked = {}
+    table = SimpleNamespace(index=lambda *by, **more: asked.update(by=by, **more))
+    words = ["index", "t", "--by", "customer-id,lower(s)", "--bloom", "customer id", "--values", "a.b"]
+    cli._index(table, cli._parser().parse_args(words))
+    assert asked == {
+        "by": ("`customer-id`", "lower(s)"),
+        "bloom": ["`customer id`"],
+        "bloomBudget": None,
+        "values": ["`a`.`b`"],
+    }
 
 
 @pytest.mark.parametrize(

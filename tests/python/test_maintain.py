@@ -197,6 +197,8 @@ def test_rows_of_a_partitioned_table_are_refused_before_anything_is_written(spar
     for call in (named.append, named.arrange):
         with pytest.raises(ValueError, match="is partitioned, and each partition has a layout of its own"):
             call(rows)
+    with pytest.raises(ValueError, match=f"functions take one by its id, as in path:{path}#id"):
+        named.layout()
     assert listing(path) == before
     spark.sql("CREATE TABLE parts (a INT, b INT, id BIGINT, day STRING) USING parquet PARTITIONED BY (day)")
     try:

@@ -11,6 +11,18 @@ def statement(**fields):
     return _sql.Clustering(_sql.Target("db.t", is_path=False), **fields).sql
 
 
+def test_a_path_without_a_slash_is_a_path_everywhere():
+    sales = _sql.Target("sales", is_path=True)
+    assert sales.sql == "'sales'" and sales.argument == r"'\'sales\''"
+    assert _sql.Target("/data/t", is_path=True).argument == "'/data/t'"
+
+
+@pytest.mark.parametrize("name", ["codec", "maxBytesInFlight", "bloom"])
+def test_none_is_no_value_of_an_option(name):
+    with pytest.raises(TypeError, match=f"The option {name} takes a value: leave it out"):
+        statement(options={name: None})
+
+
 def test_shortest():
     assert statement() == "ZORDER TABLE `db`.`t`"
 

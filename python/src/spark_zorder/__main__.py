@@ -266,11 +266,19 @@ def _index(table: ZOrderTable, arguments: argparse.Namespace) -> DataFrame:
     if arguments.drop:
         return table.dropIndex()
     return table.index(
-        *_names(arguments.by),
-        bloom=_names(arguments.bloom),
+        *_sql_names(arguments.by),
+        bloom=_sql_names(arguments.bloom),
         bloomBudget=arguments.bloom_budget,
-        values=_names(arguments.values),
+        values=_sql_names(arguments.values),
     )
+
+
+def _sql_names(text: str | None) -> list[str]:
+    """The columns of a list as SQL: the method takes expressions, such as the difference `customer-id`."""
+    try:
+        return [_sql.column(name) for name in _names(text)]
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def _names(text: str | None) -> list[str]:

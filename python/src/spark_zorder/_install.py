@@ -52,7 +52,10 @@ def configure(builder: Any) -> Any:
         if own:
             builder.config("spark.jars", ",".join(jars))
     else:
-        builder.config("spark.jars", ",".join(_with_ours(_split(_existing(builder, "spark.jars")))))
+        jars = _with_ours(_split(_existing(builder, "spark.jars")))
+        builder.config("spark.jars", ",".join(jars))
+        if _jvm_runs():
+            _load()
     extensions = _split(_existing(builder, "spark.sql.extensions"))
     # where it is listed, somebody has chosen its place: some versions of Iceberg want to come after it
     ours = [] if EXTENSION in extensions else [EXTENSION]
@@ -143,6 +146,28 @@ def _with_ours(jars: list[str]) -> list[str]:
             "remove the old one from spark.jars or --jars."
         )
     return jars if listed else [*jars, ours]
+
+
+def _load() -> None:
+    """Loads our jar into a driver that runs already: there, ``spark.jars`` reaches executors only."""
+    from py4j.protocol import Py4JError
+    from pyspark import SparkContext
+
+    SparkContext._ensure_initialized()
+    jvm: Any = SparkContext._jvm
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    if loader.getResource(f"{EXTENSION.replace('.', '/')}.class") is not None:
+        return
+    try:
+        loader.addURL(jvm.java.io.File(jar_path(own=True)).toURI().toURL())
+    except NoJarError:
+        # the one that is listed counts, wherever it is
+        return
+    except Py4JError as error:
+        raise SetupError(
+            "The JVM of this Python process runs already and takes no more jars: restart Python, or call "
+            "spark_zorder.attach(spark) on the session."
+        ) from error
 
 
 def _option(builder: Any, key: str) -> str | None:

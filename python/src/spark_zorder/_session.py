@@ -71,7 +71,13 @@ def _parses(probe: Callable[[], Any]) -> bool:
 
 def has_functions(spark: SparkSession) -> bool:
     """Whether the session has our functions and table functions."""
-    return spark.catalog.functionExists("zorder_version")
+    from pyspark.errors import AnalysisException
+
+    try:
+        return spark.catalog.functionExists("zorder_version")
+    except AnalysisException:
+        # Spark looks into the session first, then into the current catalog, which may have no functions
+        return False
 
 
 def require_functions(spark: SparkSession) -> None:

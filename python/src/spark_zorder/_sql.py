@@ -177,9 +177,8 @@ class Target:
     @property
     def argument(self) -> str:
         """The table as the string argument of a table function."""
-        if not self.is_path:
-            return literal(identifier(self.text))
-        return literal(self.text if is_path(self.text) else f"parquet.{quoted(self.text)}")
+        # without a slash, only quotes tell a path from a name
+        return literal(self.text if self.is_path and is_path(self.text) else self.sql)
 
 
 @dataclass(frozen=True)
@@ -238,6 +237,9 @@ def _curve(name: str) -> str:
 def _pair(name: str, value: Value) -> str:
     if not _OPTION.match(name):
         raise ValueError(f"{name!r} is no option name: it is a word such as targetFileSize.")
+    if value is None:
+        # the text "None" would switch off what the word none does
+        raise TypeError(f"The option {name} takes a value: leave it out for its default.")
     if isinstance(value, (list, tuple)):
         value = ", ".join(map(str, value))
     text = str(value).lower() if isinstance(value, bool) else str(value)

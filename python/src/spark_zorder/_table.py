@@ -269,11 +269,7 @@ class ZOrderTable:
         return self._in_order(df, self._kind())
 
     def _in_order(self, df: DataFrame, kind: Row) -> DataFrame:
-        if kind["partitioned"]:
-            raise ValueError(
-                f"{self._target.text} is partitioned, and each partition has a layout of its own: "
-                "write the rows with Spark, and the next run puts them in order."
-            )
+        self._is_whole(kind, "write the rows with Spark, and the next run puts them in order")
         newest = _newest(self.history().collect())
         names = list(newest["columns"]) if newest else []
         if not names:
@@ -281,6 +277,12 @@ class ZOrderTable:
         key = functions.zorder_key(self._target.layout, *_found_in(df, self._target.text, names))
         keyed = df.withColumn(_KEY, key)
         return keyed.repartitionByRange(_KEY).sortWithinPartitions(_KEY).drop(_KEY)
+
+    def _is_whole(self, kind: Row, advice: str) -> None:
+        if kind["partitioned"]:
+            raise ValueError(
+                f"{self._target.text} is partitioned, and each partition has a layout of its own: {advice}."
+            )
 
     def append(self, df: DataFrame, format: str | None = None) -> None:
         """Appends rows in layout order, so that each new file spans a narrow part of the layout.
@@ -341,7 +343,8 @@ class ZOrderTable:
         return shown(_session.run(self._spark, statement))
 
     def layout(self) -> Layout | None:
-        """The layout that the newest run has stored, or None."""
+        """The layout that the newest run has stored, or None. Raises ValueError for a partitioned table."""
+        self._is_whole(self._kind(), f"functions take one by its id, as in {self._target.layout}#id")
         return stored(self._spark, self._target)
 
 

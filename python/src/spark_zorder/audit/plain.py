@@ -78,10 +78,16 @@ def _of_run(columns: Columns, named: Sequence[str]) -> Audited | None:
             numbers.append(_number(columns, item))
             by.append(_name(columns.all[numbers[-1]]))
         except UsageError:
-            # a column that is gone cannot be in a statement
             if _is_expression(item):
                 by.append(item)
-            notes.append(f"Files keep no bounds of the expression {item}: it is left out.")
+                notes.append(f"Files keep no bounds of the expression {item}: it is left out.")
+            else:
+                # it cannot be in a statement
+                notes.append(f"The table was clustered by {item}, too, and has no such column any more.")
+    if not numbers and by:
+        raise UsageError(
+            f"Files keep no bounds of the expression {by[0]}: audit the columns that it is computed from."
+        )
     return _of(columns, numbers)._replace(by=tuple(by), notes=tuple(notes)) if numbers else None
 
 

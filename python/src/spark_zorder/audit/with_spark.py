@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from .. import _errors, _session, _skipping, _sql
 from .._errors import AuditError, UsageError
@@ -124,5 +125,6 @@ def files_and_bytes(
 
 def _partitioned_by(relation: DataFrame) -> list[str]:
     """The columns whose values are in the names of directories."""
-    folders = {folder for file in relation.inputFiles()[:1] for folder in partition_values(file)}
+    files = [unquote(uri) for uri in relation.inputFiles()[:1]]
+    folders = {folder for file in files for folder in partition_values(file)}
     return [name for name in relation.columns if name in folders]

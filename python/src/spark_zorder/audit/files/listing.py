@@ -76,6 +76,7 @@ def place(text: str) -> Place:
             what = "is a file" if Path(root).exists() else "is not there"
             raise AuditError(f"{text} {what}; give the directory of a table.")
         full = os.path.abspath(root)  # noqa: PTH100 (links stay as they are)
+        _check_name(text, full)
         # a statement is run somewhere else, where a relative path is another one
         return Place(text if scheme or os.path.isabs(root) else full, full)  # noqa: PTH117
     from pyarrow import fs
@@ -91,7 +92,16 @@ def place(text: str) -> Place:
     if info.type != fs.FileType.Directory:
         what = "is a file" if info.type == fs.FileType.File else "is not there"
         raise AuditError(f"{shown(text)} {what}; give the directory of a table.")
+    _check_name(shown(text), root.rstrip("/"))
     return Place(shown(text), root.rstrip("/"), filesystem)
+
+
+def _check_name(text: str, root: str) -> None:
+    if "=" in root.rpartition("/")[2]:
+        raise AuditError(
+            f"{text} is a partition of a table; give the table's directory, which is audited partition by "
+            "partition."
+        )
 
 
 def _local(root: str, below: str = "") -> Iterator[Entry]:

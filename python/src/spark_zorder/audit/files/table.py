@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import unquote
 
 from ..._errors import AuditError, UsageError
 from . import footers, listing, sparktype
@@ -180,8 +179,11 @@ def partition_values(directory: str) -> dict[str, str | None]:
 
 
 def _plain(text: str) -> str:
-    """The text without escapes. A percent sign that begins no escape stays."""
-    return unquote(text) if _ESCAPED.search(text) else text
+    """The text without escapes, each of which is one character for Spark, not a byte of UTF-8.
+
+    A percent sign that begins no escape stays.
+    """
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 
 def _partition_types(rows: Sequence[dict[str, str | None]]) -> dict[str, SparkType | None]:
