@@ -2,12 +2,30 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import java.util.UUID
 
+import org.apache.iceberg.expressions.Literal
 import org.apache.iceberg.types.Types
+import org.apache.spark.sql.Row
 import org.scalatest.funsuite.AnyFunSuite
 import sparkzorder.{SameOnAllLines, Steps}
 
 /** Every type that Iceberg and Spark share, and columns that were changed since the files were written. */
 class IcebergColumnsSuite extends AnyFunSuite with IcebergFixture with Steps {
+
+  test("a column with a default is not NULL in files from before it", SameOnAllLines) {
+    val t = create("defaults", "id BIGINT, a INT", "TBLPROPERTIES ('format-version' = '3')")
+    fill(t, 2000, 4, "id", "int(hash(id)) AS a")
+    load(t).updateSchema().addColumn("c", Types.IntegerType.get, Literal.of(5))
+      .addColumn("none", Types.IntegerType.get).commit()
+    sql(s"REFRESH TABLE $t")
+    assert(spark.table(t).where("c = 5 AND none IS NULL").count() == 2000)
+    def reads(filter: String): Long =
+      sql(s"SELECT read_count FROM clustering_where('$t', '$filter') WHERE level = 'file'").head().getLong(0)
+    assert(Seq("c = 5", "c IS NULL", "none = 5", "none IS NULL").map(reads) == Seq(4, 4, 0, 4))
+    def run(filter: String): Row =
+      cluster(s"$t WHERE $filter", "id, a", "WITH (fileCount = 4, force = true, overlap = 'include') DRY RUN")
+    assert(status(cluster(s"$t WHERE c IS NULL", "id, a")) == "NOTHING_TO_DO")
+    assert(status(run("c = 5")) == "DRY_RUN")
+  }
 
   test("rows of all types, NULLs among them, come back as they were", SameOnAllLines) {
     val t = create(

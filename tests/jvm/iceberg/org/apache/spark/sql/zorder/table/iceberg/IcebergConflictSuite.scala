@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
+import scala.collection.JavaConverters._
+
 import org.apache.iceberg.exceptions.CommitStateUnknownException
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -93,6 +95,30 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
     assert(why.condition == "ZORDER_CONFLICT.COMMIT_REFUSED", why.getMessage)
     sql(s"REFRESH TABLE $t")
     assert(spark.table(t).count() == 1999 + first.recordCount)
+  }
+
+  for (commits <- Seq(0, 1))
+    test(s"a branch with $commits commits of its own that is dropped during the run does not come back") {
+      val t = filled(s"dropped_branch_$commits")
+      sql(s"ALTER TABLE $t CREATE BRANCH side")
+      if (commits > 0)
+        sql(s"INSERT INTO $t.branch_side SELECT /*+ COALESCE(1) */ id + 2000, 1, 1 FROM range(5)")
+      meanwhile("iceberg-commit")(sql(s"ALTER TABLE $t DROP BRANCH side"))
+      val why = intercept[ZOrderConflictException](cluster(s"$t.branch_side", "a, b"))
+      assert(why.condition == "ZORDER_CONFLICT.COMMIT_REFUSED", why.getMessage)
+      assert(load(t).refs.keySet.asScala == Set("main") && spark.table(t).count() == 2000)
+      val left = filesOnDisk(t) -- filesOf(t).map(_.split('/').last)
+      assert(left.size == commits, left)
+    }
+
+  test("a table that is replaced during the run stays as it is") {
+    val t = filled("replaced")
+    val before = filesOnDisk(t)
+    meanwhile("iceberg-commit")(sql(s"CREATE OR REPLACE TABLE $t (id BIGINT, a INT, b INT) USING iceberg"))
+    val why = intercept[ZOrderConflictException](cluster(t, "a, b"))
+    assert(why.condition == "ZORDER_CONFLICT.COMMIT_REFUSED", why.getMessage)
+    sql(s"REFRESH TABLE $t")
+    assert(spark.table(t).count() == 0 && filesOnDisk(t) == before)
   }
 
   test("records are not removed under a run") {

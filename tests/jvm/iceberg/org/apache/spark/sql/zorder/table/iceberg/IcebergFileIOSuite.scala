@@ -137,6 +137,21 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
     }
   }
 
+  test("a vacuum leaves the files of another table at the same location alone") {
+    val t = filled("listing.db.shared")
+    val other = filled("listing.db.shared_too", s"LOCATION '${load(t).location}'")
+    assert(load(t).location == load(other).location)
+    val days = System.currentTimeMillis - 3L * 24 * 3600 * 1000
+    new File(temp.toFile, load(t).location.stripPrefix("own://") + "/data").listFiles
+      .foreach(_.setLastModified(days))
+    for (table <- Seq(t, other); run <- Seq("DRY RUN", "")) {
+      val row = one(s"ZORDER VACUUM $table RETAIN 0 HOURS $run")
+      assert(status(row) == "SHARED_LOCATION", row)
+      assert(row.getAs[String]("reason").contains("Give each table a location of its own"), row)
+    }
+    Seq(t, other).foreach(table => assert(spark.table(table).count() == 2000))
+  }
+
   test("a copy as plain Parquet, advice, OPTIMIZE", LongTest) {
     val t = filled("own.db.advised")
     val copy = temp.resolve("copy").toUri.toString

@@ -2,7 +2,9 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import java.io.File
 import java.net.URI
+import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
+import java.nio.file.StandardCopyOption.REPLACE_EXISTING
 
 import scala.collection.JavaConverters._
 
@@ -52,6 +54,29 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture with Steps {
     assert(!Files.exists(Paths.get(URI.create(load(t).location + "/data").getPath)))
     assert(status(one(s"ZORDER VACUUM $t RETAIN 0 HOURS")) == "DELETED")
     assert(load(t).snapshots.asScala.size == 1 && spark.table(t).count() == 2000)
+  }
+
+  test("a vacuum deletes no orphans where another table's metadata lies, or newer one of its own") {
+    val (t, other) = (filled("shared"), filled("shared_other"))
+    cluster(t, "a, b")
+    def metadata(table: String) = Paths.get(URI.create(load(table).location + "/metadata").getPath)
+    val strange = metadata(t).resolve("00007-strange.metadata.json")
+    def vacuum() = sql(s"ZORDER VACUUM $t RETAIN 0 HOURS").collect().map(status).toSeq
+    // versions of its own that the newest one does not name any more
+    Files.copy(metadata(t).resolve("v1.metadata.json"), strange)
+    assert(vacuum() == Seq("DELETED"))
+    Files.copy(metadata(other).resolve("v2.metadata.json"), strange, REPLACE_EXISTING)
+    assert(vacuum() == Seq("SHARED_LOCATION"))
+    val newest = Files.list(metadata(t)).iterator.asScala.filter(_.toString.endsWith(".metadata.json"))
+      .filter(_ != strange).maxBy(f => f.getFileName.toString.filter(_.isDigit).toInt)
+    val later = new String(Files.readAllBytes(newest), UTF_8)
+      .replaceFirst("\"last-updated-ms\" *: *[0-9]+", "\"last-updated-ms\":" + (Long.MaxValue / 2))
+    Files.write(strange, later.getBytes(UTF_8))
+    assert(vacuum() == Seq("SHARED_LOCATION"))
+    Files.write(strange, "no metadata".getBytes(UTF_8))
+    assert(vacuum() == Seq("SHARED_LOCATION"))
+    Files.delete(strange)
+    assert(vacuum() == Seq("NOTHING_TO_DO") && spark.table(t).count() == 2000)
   }
 
   test("rollback brings the files before the last run back, and only those") {

@@ -25,7 +25,7 @@ import org.apache.spark.sql.types.{DataType, MetadataBuilder, StructType}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{LeafColumn, StoredAs}
+import org.apache.spark.sql.zorder.stats.{LeafColumn, StatColumn, StoredAs}
 import org.apache.spark.sql.zorder.table.{
   ClusterTable,
   FormatDescriptor,
@@ -197,6 +197,8 @@ private object IcebergColumns {
     StructType(spark.fields.zip(own.fields.asScala).map { case (field, nested) =>
       val metadata = new MetadataBuilder().withMetadata(field.metadata)
         .putLong(StoredAs.FieldId, nested.fieldId.toLong)
+      // files from before the column have its default, which Spark 3.5 is not told
+      if (nested.initialDefault != null) metadata.putBoolean(StatColumn.AbsentIsUnknown, true)
       field.copy(dataType = inside(field.dataType, nested.`type`), metadata = metadata.build())
     })
 

@@ -1,9 +1,12 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
 import java.util.Locale
+import java.util.zip.GZIPInputStream
 
 import scala.collection.JavaConverters._
+import scala.util.Try
 
+import com.fasterxml.jackson.core.{JsonFactory, JsonToken}
 import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{
   BaseTable,
@@ -16,6 +19,7 @@ import org.apache.iceberg.{
   TableProperties
 }
 import org.apache.iceberg.exceptions.ValidationException
+import org.apache.iceberg.io.{FileIO, SupportsPrefixOperations}
 import org.apache.iceberg.spark.actions.SparkActions
 import org.apache.iceberg.util.{PropertyUtil, SnapshotUtil}
 import org.apache.spark.internal.Logging
@@ -24,6 +28,7 @@ import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{Retention, RunRecord, VacuumResult}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import org.apache.spark.util.{ThreadUtils, Utils}
 
 /** Rollback and removal, with Iceberg's own operations. */
 private[iceberg] object IcebergUpkeep {
@@ -128,10 +133,14 @@ private[iceberg] object IcebergVacuum extends Logging {
     val expired =
       if (dryRun) replaced.map(told(_, SnapshotSummary.DELETED_FILES_PROP)).sum
       else expire(session, table, before)
-    val files =
-      expired + orphans(session, opened, now - math.max(LeastOrphanMs, retention.atLeast(OrphanMs)), dryRun)
-    val bytes = replaced.map(told(_, SnapshotSummary.REMOVED_FILE_SIZE_PROP)).sum
-    if (files == 0) Nil else Seq(VacuumResult(opened.root, files, bytes, 0L, "DELETED"))
+    val others = if (opened.listsFiles) SharedLocation.others(session, opened) else None
+    val found =
+      if (others.isDefined) 0L
+      else orphans(session, opened, now - math.max(LeastOrphanMs, retention.atLeast(OrphanMs)), dryRun)
+    val (files, bytes) =
+      (expired + found, replaced.map(told(_, SnapshotSummary.REMOVED_FILE_SIZE_PROP)).sum)
+    val deleted = if (files == 0) Nil else Seq(VacuumResult(opened.root, files, bytes, 0L, "DELETED"))
+    deleted ++ others.map(VacuumResult(opened.root, 0L, 0L, 0L, "SHARED_LOCATION", _))
   }
 
   private def ownMs(table: Table): Long = PropertyUtil.propertyAsLong(
@@ -177,4 +186,71 @@ private[iceberg] object IcebergVacuum extends Logging {
       0L
     }
   }
+}
+
+/**
+ * Tables at one location. A renamed table keeps its directory, and most catalogs give the next table of its old name the
+ * same one; `LOCATION` may be copied. To each of them, the files of the other are files that no snapshot has.
+ */
+private object SharedLocation {
+  private val Threads = 8
+  private val json = new JsonFactory()
+
+  /** Why files that no snapshot has stay; None if the location is the table's alone. */
+  def others(session: ClassicSession, opened: IcebergClusterTable): Option[String] = {
+    val operations = opened.table.asInstanceOf[HasTableOperations].operations
+    val listed = metadataFiles(session, opened)
+    // what others commit meanwhile is not listed
+    val mine = operations.refresh()
+    val known = (mine.metadataFileLocation +: mine.previousFiles.asScala.map(_.file)).map(nameOf).toSet
+    val unknown = listed.filterNot(f => known(nameOf(f)))
+    val foreign =
+      if (unknown.isEmpty) Nil
+      else ThreadUtils.parmap(unknown, "zorder-metadata", math.min(Threads, unknown.length)) { file =>
+        Some(file).filterNot(f => head(operations.io, f).exists(isOlder(_, mine)))
+      }.flatten
+    foreign.headOption.map { file =>
+      s"$file is metadata of another table, or newer than this one's: files here that no snapshot of " +
+        s"${opened.name} has may be that table's, and stay. Give each table a location of its own."
+    }
+  }
+
+  /** The beginning of a file of metadata. */
+  final private case class Head(uuid: Option[String], updatedMs: Long)
+
+  /** Tables of the first version need no identity. */
+  private def isOlder(head: Head, mine: TableMetadata): Boolean =
+    head.uuid.forall(_ == mine.uuid) && head.updatedMs <= mine.lastUpdatedMillis
+
+  private def nameOf(location: String): String = location.substring(location.lastIndexOf('/') + 1)
+
+  private def metadataFiles(session: ClassicSession, opened: IcebergClusterTable): Seq[String] = {
+    val directory = new Path(opened.table.location, "metadata")
+    val all =
+      if (opened.ownFiles.isEmpty) {
+        val fs = directory.getFileSystem(session.sessionState.newHadoopConf())
+        if (fs.exists(directory)) fs.listStatus(directory).toSeq.map(_.getPath.toString) else Nil
+      } else
+        opened.table.io.asInstanceOf[SupportsPrefixOperations].listPrefix(s"$directory/").asScala.toSeq
+          .map(_.location)
+    all.filter(f => nameOf(f).contains(".metadata.json"))
+  }
+
+  /** None if it cannot be read. */
+  private def head(io: FileIO, location: String): Option[Head] = Try {
+    Utils.tryWithResource(io.newInputFile(location).newStream()) { in =>
+      val packed = nameOf(location).contains(".gz")
+      val parser = json.createParser(if (packed) new GZIPInputStream(in) else in)
+      var (uuid, updated) = (Option.empty[String], Option.empty[Long])
+      parser.nextToken()
+      while ((uuid.isEmpty || updated.isEmpty) && parser.nextToken() == JsonToken.FIELD_NAME) {
+        val name = parser.currentName
+        parser.nextToken()
+        if (name == "table-uuid") uuid = Some(parser.getText)
+        else if (name == "last-updated-ms") updated = Some(parser.getLongValue)
+        else parser.skipChildren()
+      }
+      Head(uuid, updated.get)
+    }
+  }.toOption
 }

@@ -62,6 +62,8 @@ private[iceberg] object LaterDeletes {
       extends CheckedOperations(own) {
 
     override protected def check(base: TableMetadata, next: TableMetadata): Unit = {
+      // Iceberg would make it anew, from the main branch
+      if (base.ref(branch) == null) throw new ValidationException("The branch %s is gone", branch)
       val since = later(base)
       since.find(turned).foreach { s =>
         throw new ValidationException("The snapshot %s turned deletes into others", Long.box(s.snapshotId))
