@@ -292,6 +292,10 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
         meanwhile("hudi-commit") {
           val instant = metaClient(path).getActiveTimeline.filterPendingClusteringTimeline.firstInstant.get
           HudiClient.during(Shims.classic(spark), path.toString)(DeadRuns.undo(_, instant.requestedTime))
+          // a task that ends after that
+          Files.copy(
+            path.resolve(filesOnDisk(path).head),
+            path.resolve(s"late_0-0-0_${instant.requestedTime}.parquet"))
         }(zorder(path, run))
       }
       assert(e.getMessage.contains("rolled the plan"), e.getMessage)
@@ -306,6 +310,9 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
       filled(path)
       var other = ""
       done(keeps(path)(meanwhile("hudi-written") {
+        // by the clock of another machine, the first one's heart stopped a minute ago
+        Files.list(path.resolve(".hoodie/.heartbeat")).iterator.asScala.foreach(
+          _.toFile.setLastModified(System.currentTimeMillis - 60000))
         other = intercept[ZOrderConflictException](zorder(path, run)).getMessage
       }(zorder(path, run))))
       assert(other.contains("in a clustering"), other)

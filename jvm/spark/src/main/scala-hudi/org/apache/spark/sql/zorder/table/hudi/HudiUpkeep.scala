@@ -304,6 +304,9 @@ private[hudi] object DeadRuns extends Logging {
   /** A run without a heartbeat for so long is dead. */
   val PatienceMs: Long = HeartbeatMs.toLong * ToleratedMisses
 
+  /** Clocks of the driver and of the storage differ by less. */
+  private val WrongClockMs = 600000L
+
   /** Marks a plan as ours, in its metadata. */
   val RunId = "zorder.clustering-id"
 
@@ -333,13 +336,15 @@ private[hudi] object DeadRuns extends Logging {
       "and left that alone."
   }
 
+  /** By our own clock, unless the last heartbeat is so old that no clock is so wrong: heartbeats are by another. */
   private def isDead(meta: HoodieTableMetaClient, instant: String): Boolean = {
     val (storage, basePath) = (meta.getStorage, meta.getBasePath.toString)
     def beat: Long = HoodieHeartbeatUtils.getLastHeartbeatTime(storage, basePath, instant)
-    val seen = beat
+    val (seen, began) = (beat, System.nanoTime())
+    val isOld = seen != 0 && HoodieHeartbeatUtils.isHeartbeatExpired(instant, WrongClockMs, storage, basePath)
     @tailrec def watch(): Boolean =
-      if (HoodieHeartbeatUtils.isHeartbeatExpired(instant, PatienceMs, storage, basePath)) true
-      else if (beat != seen) false
+      if (beat != seen) false
+      else if (isOld || System.nanoTime() - began > PatienceMs * 1000000) true
       else {
         Thread.sleep(PollMs)
         watch()
@@ -373,6 +378,25 @@ private[hudi] object DeadRuns extends Logging {
       HeartbeatUtils.deleteHeartbeatFile(meta.getStorage, config.getBasePath, instant)
     }
   }
+
+  /**
+   * Deletes files of a plan that is in the timeline no more, such as those that tasks have written after somebody had
+   * rolled it back. Hudi takes them for committed once its timeline begins after them (apache/hudi#18783).
+   *
+   * @param partitions
+   *   their directories
+   */
+  def sweep(fs: FileSystem, root: Path, partitions: Seq[String], instant: String): Unit =
+    for {
+      partition <- partitions
+      directory = if (partition.isEmpty) root else new Path(root, partition)
+      if fs.exists(directory)
+      file <- fs.listStatus(directory)
+      if file.getPath.getName.endsWith(s"_$instant.parquet")
+    } {
+      logWarning(s"${file.getPath} is of the clustering $instant, which was undone, and is deleted")
+      fs.delete(file.getPath, false)
+    }
 
   /** Our clusterings that are planned or in progress. */
   private def pending(meta: HoodieTableMetaClient): Seq[String] =

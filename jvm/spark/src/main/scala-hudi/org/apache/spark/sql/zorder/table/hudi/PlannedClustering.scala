@@ -85,6 +85,10 @@ final private[hudi] class PlannedClustering(
 
   def undo(): Unit = scheduled.foreach { at =>
     ActiveSession.during(session)(DeadRuns.undo(client, at))
+    if (!isCommitted) {
+      val fs = opened.root.getFileSystem(session.sessionState.newHadoopConf())
+      DeadRuns.sweep(fs, opened.root, slices.map(_.getPartitionPath).distinct, at)
+    }
   }
 
   def close(): Unit = {

@@ -52,10 +52,24 @@ final class Progress(session: ClassicSession, val runId: String, table: String) 
     context.addJobTag(runId)
   }
 
-  /** Ends what is left of the run's jobs: a thread that is interrupted leaves its job running. */
-  def cancelJobs(): Unit =
-    try session.sparkContext.cancelJobsWithTag(runId)
-    catch { case NonFatal(_) if session.sparkContext.isStopped => () }
+  /**
+   * Ends what is left of the run's jobs, since a thread that is interrupted leaves its job running, and waits for
+   * their tasks: one that is killed still closes its file, which on an object store is there only then.
+   */
+  def cancelJobs(): Unit = {
+    val context = session.sparkContext
+    val status = context.statusTracker
+    def isBusy: Boolean = status.getJobIdsForTag(runId).flatMap(status.getJobInfo(_)).flatMap(_.stageIds)
+      .flatMap(status.getStageInfo(_)).exists(_.numActiveTasks > 0)
+    try {
+      context.cancelJobsWithTag(runId)
+      val began = System.nanoTime()
+      while (isBusy && System.nanoTime() - began < Progress.TasksNanos) Thread.sleep(Progress.PollMs)
+    } catch {
+      case _: InterruptedException => Thread.currentThread().interrupt()
+      case NonFatal(_) if context.isStopped => ()
+    }
+  }
 
   def announce(line: String): Unit = {
     logInfo(s"[zorder $runId] $table: $line")
@@ -84,6 +98,11 @@ final class Progress(session: ClassicSession, val runId: String, table: String) 
 
 object Progress {
   private val mapper = new ObjectMapper
+
+  /** So long a run that failed waits for its tasks. */
+  private val TasksNanos = 60L * 1000 * 1000 * 1000
+
+  private val PollMs = 50L
 
   /** A finished step as one line of JSON, for collectors of logs. */
   private[clustering] def json(
