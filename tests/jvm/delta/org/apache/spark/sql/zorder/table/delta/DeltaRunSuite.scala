@@ -5,6 +5,7 @@ import java.nio.file.Files
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.delta.actions.Metadata
 import org.apache.spark.sql.zorder.SharedTables
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.clustering.JobWatch
@@ -128,6 +129,54 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
       assert(files(path) === 7)
       assert(status(zorder(path, "BY (a, b) WITH (fileCount = 8)")) === "NOTHING_TO_DO")
     }
+  }
+
+  test(
+    "a rollback to a version from before the retention; none of a table that is only appended to",
+    SameOnAllLines) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 4000)
+      val before = files(path)
+      val old = System.currentTimeMillis - 10L * 24 * 3600 * 1000
+      path.resolve("_delta_log").toFile.listFiles.foreach(_.setLastModified(old))
+      DeltaLog.clearCache()
+      done(zorder(path, "BY (a, b) WITH (fileCount = 4)"))
+      assert(status(one(s"ZORDER ROLLBACK '$path'")) === "ROLLED_BACK" && files(path) === before)
+      spark.sql(s"ALTER TABLE delta.`$path` SET TBLPROPERTIES ('delta.appendOnly' = 'true')")
+      done(zorder(path, "BY (a, b) WITH (fileCount = 4)"))
+      refused(path, s"ZORDER ROLLBACK '$path'", "cannot be rolled back while delta.appendOnly is set")
+    }
+  }
+
+  test("a run writes statistics whatever the session says; a table by a relative path") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 4000)
+      val relative = java.nio.file.Paths.get("").toAbsolutePath.relativize(path)
+      withConf("spark.databricks.delta.stats.collect" -> "false") {
+        done(one(s"ZORDER TABLE '$relative' BY (a, b) WITH (fileCount = 4)"))
+      }
+      val adds = DeltaLog.forTable(spark, path.toString).update().allFiles.collect()
+      assert(adds.length === 4 && adds.forall(_.stats.contains("minValues")))
+    }
+  }
+
+  test("metadata is the same however its JSON is written, and but for what identity columns have given") {
+    def of(marks: String) = Metadata(
+      id = "x",
+      schemaString =
+        """{"type":"struct","fields":[{"name":"id","type":"long","nullable":true,"metadata":{""" +
+          marks + "}}]}",
+      configuration = Map("k" -> "1"))
+    def identity(mark: Int) = s""""delta.identity.start":1,"delta.identity.highWaterMark":$mark"""
+    def column(text: String, mark: Int) = of(identity(mark) + text)
+    val (first, second) = (column(""","comment":"noted"""", 1), column(""","comment":"noted"""", 2))
+    val swapped = of(""""comment": "noted", """ + identity(1))
+    assert(first != swapped && SameMetadata(first, swapped))
+    assert(!SameMetadata(first, second) && SameMetadata.butForIdentities(first, second))
+    assert(!SameMetadata.butForIdentities(first, column("", 1)))
+    assert(!SameMetadata.butForIdentities(first, second.copy(configuration = Map.empty)))
   }
 
   test(

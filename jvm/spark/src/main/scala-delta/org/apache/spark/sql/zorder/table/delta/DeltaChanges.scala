@@ -1,9 +1,11 @@
 package org.apache.spark.sql.zorder.table.delta
 
 import org.apache.spark.sql.delta.{DeltaLog, Snapshot}
-import org.apache.spark.sql.delta.actions.{AddFile, DeletionVectorDescriptor}
+import org.apache.spark.sql.delta.actions.{AddFile, DeletionVectorDescriptor, Metadata}
 import org.apache.spark.sql.delta.deletionvectors.{RoaringBitmapArray, RoaringBitmapArrayFormat, StoredBitmap}
+import org.apache.spark.sql.delta.sources.DeltaSourceUtils
 import org.apache.spark.sql.delta.storage.dv.HadoopFileSystemDVStore
+import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 
 /** What others have removed of files since a snapshot: whole files, or rows by deletion vectors. */
 final private[delta] class DeltaChanges(table: DeltaClusterTable, log: DeltaLog) {
@@ -11,7 +13,7 @@ final private[delta] class DeltaChanges(table: DeltaClusterTable, log: DeltaLog)
 
   /** Whether files that were made for one snapshot belong into the other: nothing but rows has changed. */
   def sameTable(before: Snapshot, now: Snapshot): Boolean =
-    before.protocol == now.protocol && before.metadata == now.metadata &&
+    before.protocol == now.protocol && SameMetadata.butForIdentities(before.metadata, now.metadata) &&
       new LiquidClustering(table.name, "", now).columns == new LiquidClustering(
         table.name,
         "",
@@ -65,4 +67,22 @@ final private[delta] class DeltaChanges(table: DeltaClusterTable, log: DeltaLog)
           size)
     add.copy(deletionVector = vector)
   }
+}
+
+/** Whether two versions of a table have the same metadata. The JSON of a schema may be written in several ways. */
+private[delta] object SameMetadata {
+
+  def apply(a: Metadata, b: Metadata): Boolean = same(a, b)(identity)
+
+  /** The highest value that an identity column has given is in the schema, so that each insert changes it. */
+  def butForIdentities(a: Metadata, b: Metadata): Boolean = same(a, b)(withoutMarks)
+
+  private def same(a: Metadata, b: Metadata)(compared: StructType => StructType): Boolean =
+    a.copy(schemaString = null) == b.copy(schemaString = null) && compared(a.schema) == compared(b.schema)
+
+  private def withoutMarks(schema: StructType): StructType = StructType(schema.map { field =>
+    val metadata = new MetadataBuilder().withMetadata(field.metadata)
+      .remove(DeltaSourceUtils.IDENTITY_INFO_HIGHWATERMARK)
+    field.copy(metadata = metadata.build())
+  })
 }

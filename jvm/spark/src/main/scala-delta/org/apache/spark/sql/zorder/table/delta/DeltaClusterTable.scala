@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.catalog.{CatalogTable, ExternalCatalogUtils
 import org.apache.spark.sql.delta.{DeltaColumnMapping, DeltaLog, IdMapping, NoMapping, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.schema.SchemaMergingUtils
+import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, MetadataBuilder, StructField, StructType}
@@ -76,9 +77,13 @@ private[delta] final class DeltaClusterTable(
   /** Delta has no two columns that differ in case only, and files that it took over may have either case. */
   override def caseSensitive: Boolean = false
 
-  /** Delta reads files by id only if Spark may find columns by their ids. */
-  override def settings: Map[String, String] = liquid.settings +
-    (SQLConf.CASE_SENSITIVE.key -> caseSensitive.toString) ++
+  /**
+   * Delta skips files by the statistics in its log, so new ones must have them, whatever the session says. It reads
+   * files by id only if Spark may find columns by their ids.
+   */
+  override def settings: Map[String, String] = Map(
+    DeltaSQLConf.DELTA_COLLECT_STATS.key -> "true",
+    SQLConf.CASE_SENSITIVE.key -> caseSensitive.toString) ++
     (if (byId) Map(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key -> "true") else Map.empty)
 
   /** Bounds of INT96 timestamps are in Delta's log, too. */

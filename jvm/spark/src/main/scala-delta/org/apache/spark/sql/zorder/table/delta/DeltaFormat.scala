@@ -24,17 +24,15 @@ final class DeltaFormat extends TableFormat {
           "path" -> path))
     case TableRef.Name(parts) if Provider.of(session, parts).exists(FormatDescriptor.Delta.isProvider) =>
       Provider.load(session, parts).collect { case table: DeltaTableV2 =>
-        val name = parts.mkString(".")
-        checked(session, name, name, table)
+        checked(session, parts.mkString("."), TableRef.Name(parts).sql, table)
       }
     case _ => None
   }
 
   private def at(session: ClassicSession, name: String, path: String): Option[ClusterTable] = {
     val asked = new Path(path)
-    val root = DeltaTableUtils.findDeltaTableRoot(session, asked)
-    root.map { found =>
-      val qualified = asked.getFileSystem(session.sessionState.newHadoopConf()).makeQualified(asked)
+    val qualified = asked.getFileSystem(session.sessionState.newHadoopConf()).makeQualified(asked)
+    DeltaTableUtils.findDeltaTableRoot(session, qualified).map { found =>
       if (found.toUri.getPath != qualified.toUri.getPath)
         refuse(
           "ZORDER_DIRECTORY_REFUSED.INSIDE_FORMAT_TABLE",

@@ -4,7 +4,13 @@ import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileSystem, Path}
-import org.apache.spark.sql.delta.{DeltaConcurrentModificationException, DeltaLog, DeltaOperations, Snapshot}
+import org.apache.spark.sql.delta.{
+  DeltaConcurrentModificationException,
+  DeltaConfigs,
+  DeltaLog,
+  DeltaOperations,
+  Snapshot
+}
 import org.apache.spark.sql.delta.actions.{Action, AddFile, CommitInfo, DeletionVectorDescriptor, Metadata}
 import org.apache.spark.sql.delta.zorder.PinnedTransaction
 import org.apache.spark.sql.types._
@@ -104,6 +110,8 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
     val versions = commits.flatMap(_.version)
     if (versions.isEmpty) table.refuseNoRun()
     val run = commits.last.runId
+    if (DeltaConfigs.IS_APPEND_ONLY.fromMetaData(log.update().metadata))
+      refuse("ZORDER_CANNOT_ROLL_BACK.DELTA_APPEND_ONLY", "run" -> run, "table" -> name)
     goBack(at(versions.head - 1, run), versions, run, DeltaRollback.Attempts)
     table.state.writeRollback(commits.last, statement)
     run
@@ -134,10 +142,20 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
   private def restore(version: Long, checked: Long, orElse: Boolean): Boolean =
     try {
       PinnedTransaction.at(checked, () => CrashPoint.hit("delta-restore-begun")) {
-        session.sql(s"RESTORE TABLE ${DeltaUpkeep.sql(table)} TO VERSION AS OF $version").collect()
+        unlimited.sql(s"RESTORE TABLE ${DeltaUpkeep.sql(table)} TO VERSION AS OF $version").collect()
       }
       true
     } catch { case NonFatal(e) if !orElse && isOvertaken(e) => false }
+
+  /**
+   * From 4.1 on Delta restores no version that was written before the retention began, even if its files were in the
+   * table until a moment ago. Whether they are there has been looked at.
+   */
+  private def unlimited: ClassicSession = {
+    val own = Shims.cloneSession(session)
+    own.conf.set(DeltaRollback.TravelLimited, "false")
+    own
+  }
 
   private def isOvertaken(e: Throwable): Boolean =
     Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).exists {
@@ -167,7 +185,7 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
   /** Sets again what RESTORE took back, unless somebody has changed it meanwhile. */
   private def keep(metadata: Metadata, restored: Metadata): Unit = {
     val now = log.update()
-    if (now.metadata == restored && metadata != restored) {
+    if (SameMetadata(now.metadata, restored) && !SameMetadata(metadata, restored)) {
       val txn = log.startTransaction(table.catalogTable, Some(now))
       txn.updateMetadata(metadata)
       txn.commit(Nil, DeltaOperations.SetTableProperties(metadata.configuration))
@@ -223,6 +241,8 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
 }
 
 private object DeltaRollback {
+  private val TravelLimited =
+    "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration"
 
   /** Others may commit harmless versions, such as those of a vacuum, as often as this. */
   private val Attempts = 10

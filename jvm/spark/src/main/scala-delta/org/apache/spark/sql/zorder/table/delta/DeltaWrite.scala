@@ -91,7 +91,12 @@ final private[delta] class DeltaWrite(
     def others(directory: String) =
       PartitionValues.of(directory, schema, zone).zip(timestamps).collect { case (v, false) => v }
     inputs.get(partition).filter(_ => others(partition) == others(table.directory(add)))
-      .fold(add.partitionValues)(_.partitionValues)
+      .fold(add.partitionValues) { input =>
+        // a writer may leave the key of a NULL out, which Delta does not
+        add.partitionValues.map { case (column, _) =>
+          column -> input.partitionValues.getOrElse(column, null)
+        }
+      }
   }
 
   /** An input of each partition. */

@@ -3,7 +3,6 @@ package org.apache.spark.sql.zorder.table.delta
 import org.apache.spark.sql.delta.{DeltaColumnMapping, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.skipping.clustering.ClusteredTableUtils
-import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.types.{StructField, StructType}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.expr.ColumnPath
@@ -46,10 +45,6 @@ final private[delta] class LiquidClustering(table: String, sql: String, snapshot
   /** Another clusterer that has marked a file. */
   def otherClusterer(add: AddFile): Option[String] =
     if (supported) add.clusteringProvider.filterNot(_ == LiquidClustering.Provider) else None
-
-  /** Files must have statistics, whatever the session says. */
-  def settings: Map[String, String] =
-    if (supported) Map(DeltaSQLConf.DELTA_COLLECT_STATS.key -> "true") else Map.empty
 
   /** A refusal of a run by columns other than the table's, or by columns that Delta would keep no statistics of. */
   def refusal(asked: Seq[String]): Option[ZOrderException] =
