@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..._errors import AuditError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 
 # clustering runs and the statistics index keep their state in this directory
@@ -259,31 +259,30 @@ def state_of(found: Listing) -> State | None:
     columns = tuple(newest.get("columns") or ())
     same = [r for r in standing if tuple(r.get("columns") or ()) == columns]
     layouts = {partition: made for r in same for partition, made in (r.get("layoutIds") or {}).items()}
-    purposes = {}
-    for partition, layout in layouts.items():
-        purpose = _purpose(r for r in same if (r.get("layoutIds") or {}).get(partition) == layout)
-        if purpose is not None:
-            purposes[partition] = purpose
+    made_for = {}
+    # a run that adds files to a layout may not say what it was made for
+    for says_so, purpose in ((_has_queries, _QUERIES), (_is_sort, _SORT)):
+        for r in filter(says_so, same):
+            made_for.update(dict.fromkeys((r.get("layoutIds") or {}).values(), purpose))
+    purposes = {partition: made_for[layout] for partition, layout in layouts.items() if layout in made_for}
     began = {p: int(r.get("startedMs", 0)) for r in runs for p in r.get("layoutIds") or ()}
     started = int(newest.get("startedMs", 0))
     return State(columns, str(newest.get("curve", "")), started, ours, frozenset(layouts), purposes, began)
 
 
-def _purpose(runs: Iterable[dict[str, Any]]) -> str | None:
-    """What the layout of these runs was made for. It is None if that is look-ups of all columns alike."""
-    made = list(runs)
-    if any(r.get("curve") == "lexical" for r in made):
-        return "sorted the rows, as its USING CURVE lexical asked"
-    if any(_has_queries(r.get("report")) for r in made):
-        return "fitted the layout to logged queries: clustering_queries judges it"
-    return None
+_SORT = "sorted the rows, as its USING CURVE lexical asked"
+_QUERIES = "fitted the layout to logged queries: clustering_queries judges it"
 
 
-def _has_queries(report: Any) -> bool:
+def _is_sort(run: dict[str, Any]) -> bool:
+    return run.get("curve") == "lexical"
+
+
+def _has_queries(run: dict[str, Any]) -> bool:
     """Whether the report of a run has logged queries."""
     try:
-        found = json.loads(report)
-    except (TypeError, ValueError):
+        found = json.loads(str(run.get("report")))
+    except ValueError:
         return False
     return isinstance(found, dict) and bool(found.get("queries"))
 

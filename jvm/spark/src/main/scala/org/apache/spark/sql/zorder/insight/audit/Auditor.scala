@@ -176,22 +176,28 @@ final private[audit] class PastRuns(table: ClusterTable, columns: AuditedColumns
   /** The curve of that run. */
   def curve: Option[String] = same.map(_.curve)
 
-  /** The records that have the layout of the partition; none if other columns made it. */
-  private def layoutOf(partition: String): Seq[RunRecord] = same.toSeq.flatMap { last =>
-    val by = standing.filter(r => r.columns == last.columns && r.layoutIds.contains(partition))
-    by.filter(_.layoutIds(partition) == by.last.layoutIds(partition))
-  }
+  /** The records by the audited columns. */
+  private lazy val alike: Seq[RunRecord] =
+    same.toSeq.flatMap(last => standing.filter(_.columns == last.columns))
+
+  /** The newest layout of each partition. */
+  private lazy val layouts: Map[String, String] = alike.flatMap(_.layoutIds).toMap
+
+  /** By layouts: a run that adds files to a layout may not say what it was made for. */
+  private lazy val purposes: Map[String, LayoutPurpose] =
+    Seq(LayoutPurpose.Queries, LayoutPurpose.Sort).flatMap { purpose =>
+      alike.filter(PastRuns.isFor(purpose, _)).flatMap(_.layoutIds.values).map(_ -> purpose)
+    }.toMap
+
+  /** When the last run of each partition began. */
+  private lazy val began: Map[String, Long] =
+    runs.flatMap(r => r.layoutIds.keys.map(_ -> r.startedMs)).toMap
 
   /** Whether a run has laid the partition out by the audited columns, and no run by others followed. */
-  def laidOut(partition: String): Boolean = layoutOf(partition).nonEmpty
+  def laidOut(partition: String): Boolean = layouts.contains(partition)
 
   /** What that layout was made for, if not for look-ups of all columns alike. */
-  def purpose(partition: String): Option[LayoutPurpose] = {
-    val runs = layoutOf(partition)
-    if (runs.exists(_.curve == CurveRegistry.Sort.name)) Some(LayoutPurpose.Sort)
-    else if (runs.exists(r => PastRuns.hasQueries(r.report))) Some(LayoutPurpose.Queries)
-    else None
-  }
+  def purpose(partition: String): Option[LayoutPurpose] = layouts.get(partition).flatMap(purposes.get)
 
   /** Whether no files of the partition came after its last run. */
   def unchanged(files: IndexedSeq[AuditedFile]): Boolean = since(files).exists(_.isEmpty)
@@ -204,11 +210,9 @@ final private[audit] class PastRuns(table: ClusterTable, columns: AuditedColumns
    * there was none. A format may not know how old they are. None if the table was never clustered.
    */
   def since(files: IndexedSeq[AuditedFile]): Option[IndexedSeq[AuditedFile]] = runs.lastOption.map { last =>
-    val began = files.map(_.file.partition).distinct.map { p =>
-      p -> runs.reverseIterator.find(_.layoutIds.contains(p)).getOrElse(last).startedMs
-    }.toMap
     files.filter { f =>
-      (f.file.modified == 0L || f.file.modified > began(f.file.partition)) && !wrote(f)
+      val age = f.file.modified
+      (age == 0L || age > began.getOrElse(f.file.partition, last.startedMs)) && !wrote(f)
     }
   }
 }
@@ -216,9 +220,12 @@ final private[audit] class PastRuns(table: ClusterTable, columns: AuditedColumns
 private object PastRuns {
   private val mapper = new ObjectMapper()
 
-  /** Whether the report of a run has logged queries. */
-  private def hasQueries(report: String): Boolean =
-    Try(mapper.readTree(report)).toOption.exists(r => r != null && r.path("queries").size > 0)
+  /** Whether a run says so itself: by its curve, or by the logged queries of its report. */
+  private def isFor(purpose: LayoutPurpose, run: RunRecord): Boolean = purpose match {
+    case LayoutPurpose.Sort => run.curve == CurveRegistry.Sort.name
+    case LayoutPurpose.Queries =>
+      Try(mapper.readTree(run.report)).toOption.exists(r => r != null && r.path("queries").size > 0)
+  }
 }
 
 /** What a layout is made for other than look-ups of all columns alike. */
