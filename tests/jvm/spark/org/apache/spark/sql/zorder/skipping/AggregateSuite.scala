@@ -112,8 +112,13 @@ class AggregateSuite extends AnyFunSuite with SkippedScans with Steps {
         assert(used === Seq(1, 2, 0))
         t("SELECT max(id), count(*) FROM t").collect()
         assert(used === Seq(2, 4, 2))
-        spark.sql("ZORDER EXPLAIN SELECT max(id) FROM t").collect()
+        val explained = spark.sql("ZORDER EXPLAIN SELECT max(id) FROM t").head()
         assert(used === Seq(2, 4, 2))
+        assert(
+          Seq("considered", "pruned", "kept").map(explained.getAs[Long](_)) === Seq(7, 5, 2),
+          explained)
+        val said = explained.getAs[String]("reason")
+        assert(said.contains("the index itself answers") && said.contains("ZORDER REFRESH INDEX"), said)
       }
       step("by the path") {
         assert(opens(t(s"SELECT $all FROM t")) === 2)

@@ -79,7 +79,11 @@ object AggregateRule extends PredicateHelper {
           System.nanoTime() - started))
     if (rest.isEmpty) Some(answeredInFull(a, asked, values))
     else if (numbers.isEmpty) None
-    else Some(answeredInPart(a, asked, answers.zip(values), readOnly(a.child, scan, rest)))
+    else Some(answeredInPart(
+      a,
+      asked,
+      answers.zip(values),
+      readOnly(a.child, scan, rest, entries.length.toLong)))
   }
 
   private def answeredInFull(a: Aggregate, asked: Seq[AggregateExpression], values: Seq[Any]): LogicalPlan = {
@@ -137,9 +141,10 @@ object AggregateRule extends PredicateHelper {
   private def readOnly(
       plan: LogicalPlan,
       scan: IndexedScan,
-      files: Seq[PartitionDirectory]): LogicalPlan = plan.transformUp {
+      files: Seq[PartitionDirectory],
+      considered: Long): LogicalPlan = plan.transformUp {
     case s if s eq scan.relation =>
-      val location = new RemainingFiles(scan.index.wrapped, files)
+      val location = new RemainingFiles(scan.index, files, considered)
       scan.relation.copy(relation = scan.source.copy(location = location)(scan.source.sparkSession))
   }
 
@@ -339,9 +344,16 @@ private object FreshListing {
 /**
  * The files of one listing whose rows an index does not count. The listing is the one by which the others were counted,
  * so that no file is counted twice or never; the partition filters were applied when it was made.
+ *
+ * @param considered
+ *   how many files were listed with those that the index counts
  */
-final private class RemainingFiles(of: FileIndex, listed: Seq[PartitionDirectory])
+final private[zorder] class RemainingFiles(
+    val index: SkippingFileIndex,
+    listed: Seq[PartitionDirectory],
+    val considered: Long)
     extends FileIndex {
+  private val of = index.wrapped
   private val paths = listed.flatMap(_.files.map(_.getPath))
 
   override def listFiles(

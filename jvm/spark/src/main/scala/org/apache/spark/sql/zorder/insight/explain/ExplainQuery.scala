@@ -22,7 +22,7 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.skipping.ScanIndexes
+import org.apache.spark.sql.zorder.skipping.{RemainingFiles, ScanIndexes}
 import org.apache.spark.sql.zorder.skipping.index.{IndexStore, StatisticsIndex}
 import org.apache.spark.sql.zorder.skipping.join.AfterKeysExec
 import org.apache.spark.sql.zorder.skipping.make.IndexActions
@@ -232,12 +232,15 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
     }
   }
 
-  private def planned(scan: FileSourceScanExec, partitionFilters: Seq[Expression]): ExplainedScan =
+  private def planned(scan: FileSourceScanExec, partitionFilters: Seq[Expression]): ExplainedScan = {
+    def below(skipping: SkippingFileIndex, listing: FileIndex): ScannedFiles = {
+      val listed = listing.listFiles(partitionFilters, scan.dataFilters)
+        .flatMap(_.files).map(f => DataFile(f.getPath.toString, f.getLen, f.getModificationTime, ""))
+      ScannedFiles.below(skipping.root, skipping.index.files, listed.toIndexedSeq)
+    }
     scan.relation.location match {
       case skipping: SkippingFileIndex =>
-        val listed = skipping.wrapped.listFiles(partitionFilters, scan.dataFilters)
-          .flatMap(_.files).map(f => DataFile(f.getPath.toString, f.getLen, f.getModificationTime, ""))
-        val files = ScannedFiles.below(skipping.root, skipping.index.files, listed.toIndexedSeq)
+        val files = below(skipping, skipping.wrapped)
         val report = new FilterReport(skipping.index, files, skipping.isUnanswered, partitioning(scan), why)
         val (counts, kept) = report.of(scan.dataFilters)
         val filters = FileScans.marked(scan.dataFilters, counts)
@@ -252,6 +255,15 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
           files.pruned(kept),
           filters,
           reason)
+      case rest: RemainingFiles =>
+        val files = below(rest.index, rest)
+        ExplainedScan(
+          name(scan),
+          allFiles(scan, rest.index.wrapped, partitionFilters, rest.considered),
+          Some(rest.considered),
+          rest.considered - files.considered,
+          Nil,
+          Seq(FileScans.Aggregated, files.stale).filter(_.nonEmpty).mkString("; "))
       case narrowed: NarrowedFileIndex => ofFormat(scan, narrowed, partitionFilters)
       case other =>
         val listed =
@@ -262,6 +274,7 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
           else listed.flatMap(allFiles(scan, other, partitionFilters, _))
         ExplainedScan(name(scan), all, listed, 0, Nil, whyNot(scan), format.map(_.name))
     }
+  }
 
   /** The files of a plain table; None where a catalog has listed only the partitions that the query reads. */
   private def allFiles(
@@ -385,6 +398,7 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
 
 private object FileScans {
   val NoFilter = "no filter on data columns reaches the scan"
+  val Aggregated = "the index itself answers for the other files"
   val OwnFilters = "no filter that leaves out files beyond those that the format itself leaves out"
   val LaterPartitions = "the keys of a join or subquery leave out partitions when the query runs"
   val Off: String = s"${SessionKeys.SkippingEnabled.key} is false"

@@ -8,7 +8,7 @@ import scala.util.control.NonFatal
 import org.apache.commons.codec.binary.Hex
 import org.apache.commons.codec.digest.DigestUtils
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
+import org.apache.hadoop.fs.{FSDataOutputStream, FileAlreadyExistsException, FileStatus, FileSystem, Path}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.DataType
@@ -61,7 +61,7 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
    *   the newest index file when this one was begun. Where there is another newest one now, somebody has made or dropped
    *   an index meanwhile, and nothing is written.
    * @return
-   *   its bytes
+   *   its bytes. Where it throws, there is no such index.
    */
   def write(index: StatisticsIndex, begun: Option[FileStatus] = None): Option[Long] = {
     val found = listed().headOption
@@ -71,9 +71,10 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
       val bytes = IndexFile.bytes(index)
       fs.mkdirs(dir)
       val number = put(bytes, newest.fold(1L)(_ + 1))
-      listed().map(_._1).filter(_ < number).drop(IndexStore.Kept).foreach(n => delete(file(n)))
-      try sweep(index)
-      catch { case NonFatal(e) => logWarning(s"Old Bloom filters in $dir stay for now", e) }
+      try {
+        listed().map(_._1).filter(_ < number).drop(IndexStore.Kept).foreach(n => delete(file(n)))
+        sweep(index)
+      } catch { case NonFatal(e) => logWarning(s"Old indexes and Bloom filters in $dir stay for now", e) }
       Some(bytes.length.toLong)
     }
   }
@@ -136,12 +137,23 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
 
   private def created(path: Path, bytes: Array[Byte]): Boolean =
     if (fs.exists(path)) false
-    else {
-      val out = fs.create(path, false)
-      try out.write(bytes)
-      finally out.close()
-      true
-    }
+    else
+      begun(path).exists { out =>
+        try {
+          try out.write(bytes)
+          finally out.close()
+        } catch {
+          case NonFatal(e) =>
+            delete(path)
+            throw e
+        }
+        true
+      }
+
+  /** None where another writer has made the file since somebody looked. */
+  private def begun(path: Path): Option[FSDataOutputStream] =
+    try Some(fs.create(path, false))
+    catch { case _: FileAlreadyExistsException | _: java.nio.file.FileAlreadyExistsException => None }
 
   /** The index files with their numbers, whole or not, the newest first. */
   private[skipping] def listed(): Seq[(Long, FileStatus)] =

@@ -276,8 +276,15 @@ object IndexActions extends Logging {
     val (blooms, valuesRead) = bloomBuilder.build(ranges, files, same, strict)
     val index = ranges.withBlooms(blooms).withIdentities(table.identities(ranges))
     CrashPoint.hit("index-built")
-    val written = store.write(index, begun)
-    if (written.isEmpty) store.withdraw(blooms.files -- before.fold(Set.empty[String])(_.blooms.files))
+    def withdraw(): Unit = store.withdraw(blooms.files -- before.fold(Set.empty[String])(_.blooms.files))
+    val written =
+      try store.write(index, begun)
+      catch {
+        case NonFatal(e) =>
+          withdraw()
+          throw e
+      }
+    if (written.isEmpty) withdraw()
     LoadedIndexes.forget(table.root)
     written.map(bytes =>
       Row(
