@@ -8,6 +8,8 @@ import scala.collection.JavaConverters._
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.ListingFileSystem
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
@@ -229,6 +231,38 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
       assert(status(zorder(path, by)) === "NOTHING_TO_DO")
       append(path, days(140, 160, 112500, 12000))
       done(keepsRows(path)(zorder(path, by)))
+    }
+  }
+
+  test("rows beyond the last value of the only column become as many files as they fill, not one") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      append(path, days(0, 100, 0, 90000).withColumn("a", col("a") * 1000 + col("id") % 1000))
+      val by = in64Files(path.resolve(dataFiles(path).keys.head)).replace("(a, b)", "(a)")
+      done(zorder(path, by))
+      val before = dataFiles(path).keySet
+      append(path, days(100, 150, 90000, 22500).withColumn("a", col("a") * 1000 + col("id") % 1000))
+      val row = done(keepsRows(path)(zorder(path, by)))
+      // a fifth of the 64 files
+      assert(reason(row).contains("by a layout fitted on them alone they are 12 files"), reason(row))
+      assert((dataFiles(path).keySet -- before).size === 12)
+      assert(status(zorder(path, by)) === "NOTHING_TO_DO")
+    }
+  }
+
+  test("the stored layouts of a partitioned table are those of its partitions, also after a run over one") {
+    withTempDir { dir =>
+      val path = dir.resolve("t#1")
+      def rows(from: Long, n: Long, p: String) = more(from, n).selectExpr("id", "a", "b", s"$p AS p")
+      rows(0, 8000, "id % 2").coalesce(1).write.partitionBy("p").parquet(path.toString)
+      done(zorder(path, s"$run WITH (fileCount = 4)"))
+      rows(8000, 4000, "1").coalesce(1).write.mode("append").partitionBy("p").parquet(path.toString)
+      done(zorder(path, s"FULL WHERE p = 1 $run WITH (fileCount = 8)"))
+      def files(choice: String): Long =
+        read(path).selectExpr(s"zorder_file('path:$path$choice', a, b)").distinct().count()
+      assert(intercept[ZOrderException](files("")).condition === "ZORDER_CHOICE_NEEDED.LAYOUT_OF_A_PARTITION")
+      assert(files("#p=0") === 4 && files("#p=1") === 8)
+      assert(intercept[ZOrderException](files("#p=2")).condition === "ZORDER_LAYOUT_NOT_FOUND.NO_SUCH_ID")
     }
   }
 

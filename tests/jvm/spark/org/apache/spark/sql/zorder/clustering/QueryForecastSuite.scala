@@ -44,6 +44,20 @@ class QueryForecastSuite extends AnyFunSuite with RunFixture {
     each.sum / each.length
   }
 
+  test("a partition of one row, of which no rows are held out, and a query of partitions alone") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(4000).selectExpr(
+        "id",
+        "a",
+        "b",
+        "int(id = 0) AS p").write.partitionBy("p").parquet(path.toString)
+      logOf("asked", path, Seq("p = 1", "a = 7"))
+      val row = done(keepsRows(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 4, queryLog = 'asked')")))
+      assert(list(row, "queries").length === 2)
+    }
+  }
+
   test(
     "the forecast of queries, columns and the shuffle is within 10 % of what is measured",
     LongTest) {

@@ -24,6 +24,23 @@ class RowBytesSuite extends AnyFunSuite {
     assert(of(packed = false, "s" -> new StructType().add("n", IntegerType)) === 12.0 + 8 + 12 + 8)
   }
 
+  test("a sampled row has values of full length, at least as long as they are in files without bounds") {
+    val row = new RowBytes(zones, _ => 500L, packed = false)
+    assert(row.ofColumn(Seq("t"), StringType) === 500.0)
+    assert(new RowBytes(zones, _ => 4L, packed = false).ofColumn(Seq("t"), StringType) === 24.0)
+    assert(row.ofColumn(Nil, StringType) === 24.0)
+  }
+
+  test("the sample is limited by rows, values and bytes") {
+    assert(Sampling.wanted(files = 10, columns = 2, rowBytes = 20) === 200000)
+    assert(Sampling.wanted(files = 1000, columns = 2, rowBytes = 20) === 2000000)
+    assert(Sampling.wanted(files = 100000, columns = 2, rowBytes = 20) === 4000000)
+    assert(Sampling.wanted(files = 100000, columns = 8, rowBytes = 64) === 2000000)
+    // urls, and texts of which a few are enough
+    assert(Sampling.wanted(files = 2000, columns = 1, rowBytes = 280) === (256 << 20) / 280)
+    assert(Sampling.wanted(files = 10, columns = 1, rowBytes = 8192) === 32768)
+  }
+
   test("compressed: what differs, and a few bytes for what does not") {
     assert(of(packed = true, "n" -> IntegerType) === 3.0 + 5)
     assert(of(packed = true, "unknown" -> DoubleType) === 3.0 + 8)

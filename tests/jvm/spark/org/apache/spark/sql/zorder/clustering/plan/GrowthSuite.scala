@@ -60,6 +60,15 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(decided(1380).isInstanceOf[GrowthPlan.Append])
   }
 
+  test("rows that the layout does not tell apart need a layout of their own if they are more than a file") {
+    def append(newBytes: Long) =
+      growth(Map(99 -> 10L), newBytes).copy(newLayoutFiles = 100).decide(5.0).asInstanceOf[GrowthPlan.Append]
+    val large = append(20000)
+    assert(large.files === 1 && large.tooLarge && large.filesOfOwn === 16)
+    val few = append(2500)
+    assert(few.files === 1 && !few.tooLarge && few.filesOfOwn === 1)
+  }
+
   test("everything is written anew when look-ups suffer and two thirds of the budget are enough for it") {
     val all = (0 until 100).map(_ -> 10L).toMap
     assert(growth(all, 1000, sortedRunBytes = 42000, hurts = true).decide(5.0) === GrowthPlan.Refit)

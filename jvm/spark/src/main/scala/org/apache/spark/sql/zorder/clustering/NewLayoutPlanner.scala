@@ -70,7 +70,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
     val columns = tracked.clustering
     val enough = new EnoughFiles(input, tracked, options)
     val sampled = progress.step("sample") {
-      Sampling(pinned, source, tracked.all, enough.most(bySize), input.rows(bySize))
+      Sampling(pinned, source, tracked.all, enough.most(bySize), input)
     }(_.summary)
     val drawn = log.filter(_.queries.nonEmpty).map(l =>
       DrawnQueries.drawing(user, source.schema, l, tracked.all.map(_.sql)))

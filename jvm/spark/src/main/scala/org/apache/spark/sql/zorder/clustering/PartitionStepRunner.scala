@@ -106,7 +106,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
     val (files, source) = wholly(placed, ref, input)
     val tracked = TrackedColumns.of(context, input, input.footersOf(files), source.plan)
     val sampled = progress.step("sample") {
-      Sampling(pinned, source, tracked.all, files, input.rows(files))
+      Sampling(pinned, source, tracked.all, files, input)
     }(_.summary)
     new IncrementForecaster(pinned, input, tracked, options)
       .ofStoredLayout(placed, ref, sampled.partitions.head)

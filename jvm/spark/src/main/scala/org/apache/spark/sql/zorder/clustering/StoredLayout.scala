@@ -8,7 +8,10 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ColumnIds, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 
-/** The layout that a clustered table keeps: `table:db.t`, `path:/data/t`, with `#id` or `#partition` behind. */
+/**
+ * The layout that a clustered table keeps: `table:db.t`, `path:/data/t`, with `#id` or `#day=2026-01-01` behind for that of a
+ * partition.
+ */
 object StoredLayout {
 
   /** The newest layout of a table that is not partitioned, if it has one. */
@@ -29,11 +32,11 @@ object StoredLayout {
         layout.columns.map(c => c.copy(sql = renamed.get(c.sql).flatten.getOrElse(c.sql)))))
     }
 
-  /** The JSON of the layout; the table's newest unless an id is given. */
+  /** The JSON of the layout; the table's newest unless an id or a partition is given. */
   def json(text: String): String = {
     val session = Shims.classic(SparkSession.active)
-    val (name, id) = text.split("#", 2) match {
-      case Array(n, i) => (n, Some(i))
+    val (name, choice) = text match {
+      case WithChoice(n, c) => (n, Some(c))
       case _ => (text, None)
     }
     val ref =
@@ -44,9 +47,11 @@ object StoredLayout {
         refuse("ZORDER_INVALID_LAYOUT.NOT_A_LAYOUT", "value" -> text.take(40))
     val table = TableResolver.locate(session, ref)
     val state = table.state
-    val ids = state.latest().map(_.layoutIds.values.toSeq.distinct).filter(_.nonEmpty).getOrElse(
-      refuse("ZORDER_LAYOUT_NOT_FOUND.NOT_CLUSTERED", "table" -> name))
-    val wanted = id.getOrElse {
+    // a run takes some of the partitions, and the others keep the layouts that they have
+    val ofPartition = state.ofBranch().map(_.layoutIds).foldLeft(Map.empty[String, String])(_ ++ _)
+    val ids = ofPartition.values.toSeq.distinct
+    if (ids.isEmpty) refuse("ZORDER_LAYOUT_NOT_FOUND.NOT_CLUSTERED", "table" -> name)
+    val wanted = choice.map(c => ofPartition.getOrElse(c, c)).getOrElse {
       if (ids.length > 1)
         refuse(
           "ZORDER_CHOICE_NEEDED.LAYOUT_OF_A_PARTITION",
@@ -69,4 +74,7 @@ object StoredLayout {
     state.layout(wanted).getOrElse(
       refuse("ZORDER_LAYOUT_NOT_FOUND.NO_SUCH_ID", "table" -> name, "layout" -> wanted))
   }
+
+  /** A name with an id, or with the directory of a partition; a path may have a `#` of its own. */
+  private val WithChoice = "(.*)#([0-9a-f]{8}|[0-9a-f]{16}|[^#]*=[^#]*)".r
 }

@@ -17,7 +17,8 @@ import sparkzorder.curve.cost.{Query, QueryCost, RankQueries, WorkloadBound}
 final class ReadLowerBound(all: IndexedSeq[ReadLowerBound.Part]) {
   import ReadLowerBound._
 
-  private val parts = Evenly.some(all, MostParts)
+  // of a partition without sampled rows nothing can be said
+  private val parts = Evenly.some(all.filter(_.sample.rows > 0), MostParts)
   private val rows = math.max(1.0, parts.map(_.rows).sum)
   private val tried = math.max(LeastTried, math.min(MostTried, Tried / math.max(1, parts.length)))
   private lazy val values = Sample.concat(parts.map(_.sample)).columns.map(_.sorted)

@@ -5,7 +5,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.clustering.inspect.TrackedColumns
 import org.apache.spark.sql.zorder.clustering.report.RunCost
-import org.apache.spark.sql.zorder.clustering.request.RunStatistics
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, RunStatistics}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.FileFooter
 import org.apache.spark.sql.zorder.table.file.InputRelation
@@ -26,13 +26,25 @@ private[clustering] object CostForecast {
     val files = footers.map(_.file.length).sum
     val tracking = (tracked.all.flatMap(_.path) ++ tracked.statColumns.map(_.path)).toSet
     val scans = if (options.verify == "checksum") 3 else 1
+    val packed = session.sparkContext.getConf.getBoolean("spark.shuffle.compress", defaultValue = true)
+    val row = rowBytes(footers, statistics, packed)
+    val shuffle = math.round(footers.map(_.rows).sum * row.of(source.output.map(a => (a.name, a.dataType))))
+    RunCost(scans * files + leafBytes(sampled, tracking), shuffle, 2 * shuffle)
+  }
+
+  /** Bytes that a sampled row has on its way to the driver, with the values of these columns. */
+  def ofSampledRow(
+      footers: Seq[FileFooter],
+      columns: Seq[ClusterColumn],
+      statistics: RunStatistics): Double = {
+    val row = rowBytes(footers, statistics, packed = false)
+    columns.map(c => row.ofColumn(c.path.getOrElse(Nil), c.dataType)).sum
+  }
+
+  private def rowBytes(footers: Seq[FileFooter], statistics: RunStatistics, packed: Boolean): RowBytes = {
     val zones =
       statistics.columns.indices.map(c => statistics.columns(c).path -> footers.map(_.zone(c))).toMap
-    val rows = footers.map(_.rows).sum
-    val packed = session.sparkContext.getConf.getBoolean("spark.shuffle.compress", defaultValue = true)
-    val row = new RowBytes(zones, leafBytes(footers, _) / math.max(1L, rows), packed)
-    val shuffle = math.round(rows * row.of(source.output.map(a => (a.name, a.dataType))))
-    RunCost(scans * files + leafBytes(sampled, tracking), shuffle, 2 * shuffle)
+    new RowBytes(zones, leafBytes(footers, _) / math.max(1L, footers.map(_.rows).sum), packed)
   }
 
   /** Compressed bytes of the columns for which the test holds. */
@@ -58,6 +70,10 @@ final private class RowBytes(
   import RowBytes._
 
   def of(fields: Seq[(String, DataType)]): Double = row(fields, Nil)
+
+  /** A column alone; at least what it takes in the files, as values that are too long for bounds do. */
+  def ofColumn(path: Seq[String], dataType: DataType): Double =
+    math.max(field(path, dataType), if (path.isEmpty) 0.0 else stored(_.startsWith(path)).toDouble)
 
   /** NULL bits and length first, then the fields; a struct is such a row too. */
   private def row(fields: Seq[(String, DataType)], above: Seq[String]): Double = {

@@ -37,19 +37,32 @@ object Sampling {
   private val AtLeast = 200000L
   private val AtMost = 4000000L
 
-  /** The most sampled values that the driver holds. */
+  /** The most sampled values that the driver holds, and their bytes: tasks may send 1 GiB in all by default. */
   private val MostValues = 16000000L
+  private val MostBytes = 256L << 20
   private val Buckets = 1 << 20
 
+  /** The rows of a plan's partitions, as many as its files need. */
   def apply(
       session: ClassicSession,
       source: InputRelation,
       columns: Seq[ClusterColumn],
       plan: FilePlan,
-      rows: Long): SampledPartitions = {
-    val most = math.min(AtMost, MostValues / math.max(1, columns.length))
-    val wanted = math.min(most, math.max(AtLeast, plan.outputFiles * RowsPerFile))
-    about(wanted, session, source, columns, plan, rows)
+      input: Inspection): SampledPartitions = {
+    val rowBytes = CostForecast.ofSampledRow(input.footersOf(plan), columns, input.statistics)
+    about(
+      wanted(plan.outputFiles, columns.length, rowBytes),
+      session,
+      source,
+      columns,
+      plan,
+      input.rows(plan))
+  }
+
+  /** How many rows to sample for so many files. */
+  private[forecast] def wanted(files: Int, columns: Int, rowBytes: Double): Long = {
+    val most = math.min(MostValues / math.max(1, columns), (MostBytes / math.max(1.0, rowBytes)).toLong)
+    math.min(math.min(AtMost, most), math.max(AtLeast, files * RowsPerFile))
   }
 
   /**

@@ -12,7 +12,7 @@ import sparkzorder.curve.page.PageCut
 
 /**
  * Layouts for the rows of sorted runs alone (ADR 74). Rows that came later than the stored layout lie beyond its last
- * values, and all look alike to it.
+ * values, and all look alike to it: without a layout of their own they would be a few files, however many rows they are.
  */
 final private[clustering] class OwnLayouts(tracked: TrackedColumns, curve: String, options: RunOptions) {
   private val clustering = tracked.clustering.indices
@@ -20,7 +20,10 @@ final private[clustering] class OwnLayouts(tracked: TrackedColumns, curve: Strin
   /** What look-ups can skip files by. */
   private val judged = clustering.filter(tracked.bounded(_))
 
-  /** Gives those partitions a layout of their own whose look-ups by one column then read notably less of the new rows. */
+  /**
+   * Gives those partitions a layout of their own whose look-ups by one column then read notably less of the new rows, or
+   * whose files would be too large.
+   */
   def of(growing: Seq[GrowingPartition]): Seq[GrowingPartition] = {
     val cut = growing.map(g => g.copy(own = layout(g)))
     // one switch for all partitions says whether heavy values are spread over files
@@ -31,9 +34,10 @@ final private[clustering] class OwnLayouts(tracked: TrackedColumns, curve: Strin
     CutTree.cells(ref.layout.tree, ref.layout.columns.length).exists(_.files > 1)
 
   private def layout(g: GrowingPartition): Option[LayoutRef] = g.plan match {
-    case append: GrowthPlan.Append if append.merged == 0 && append.files > 1 =>
+    case append: GrowthPlan.Append if append.merged == 0 && append.filesOfOwn > 1 =>
       Some(g.counted.sample.select(clustering))
-        .filter(s => s.rows >= OwnLayouts.RowsToJudge * append.files && looksAlike(s, g.ref.layout))
+        .filter(_.rows >= OwnLayouts.RowsToJudge * append.filesOfOwn)
+        .filter(append.tooLarge || looksAlike(_, g.ref.layout))
         .flatMap(better(g, append, _))
     case _ => None
   }
@@ -56,15 +60,17 @@ final private[clustering] class OwnLayouts(tracked: TrackedColumns, curve: Strin
       val files = LayoutForecast.blocks(sample, layout, rows, PageCut.Whole, fileOf).files
       mean(c => ShareRead.of(files.map(f => (f.rows, f.zones(c))), values(c)))
     }
-    val notably = OwnLayouts.Notably * read(g.ref.layout, append.fileOf(_))
+    val files = append.filesOfOwn
+    val stored = read(g.ref.layout, append.fileOf(_))
+    val most = if (append.tooLarge) stored else OwnLayouts.Notably * stored
     // the bound is cheap and a fit is not
-    if (mean(LayoutForecast.bound(sample, Seq(append.files.toDouble)).head(_)) > notably) None
+    if (!append.tooLarge && mean(LayoutForecast.bound(sample, Seq(files.toDouble)).head(_)) > most) None
     else {
-      val few = sample.thinned(OwnLayouts.RowsToFit * append.files)
-      val pagesPerFile = rows.toDouble / append.files / options.pageRowLimit
+      val few = sample.thinned(OwnLayouts.RowsToFit * files)
+      val pagesPerFile = rows.toDouble / files / options.pageRowLimit
       val columns = tracked.clustering.map(_.fit)
-      val own = Fit.choose(few, columns, append.files, curve, Nil, pagesPerFile).layout
-      if (own.files <= append.files && read(own, identity) <= notably) Some(Fit.ref(own)) else None
+      val own = Fit.choose(few, columns, files, curve, Nil, pagesPerFile).layout
+      if (own.files <= files && read(own, identity) <= most) Some(Fit.ref(own)) else None
     }
   }
 

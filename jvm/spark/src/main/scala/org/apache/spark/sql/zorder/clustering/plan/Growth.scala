@@ -155,9 +155,18 @@ private[clustering] object GrowthPlan {
    *   of all rows that are written
    * @param merged
    *   how many of the newest runs that appended are written again with the new rows
+   * @param usual
+   *   files that so many bytes make in a new layout; 0: not known
    */
-  final case class Append(fileOf: Array[Int], bytes: Long, merged: Int = 0) extends GrowthPlan {
+  final case class Append(fileOf: Array[Int], bytes: Long, merged: Int = 0, usual: Int = 0)
+      extends GrowthPlan {
     def files: Int = fileOf.last + 1
+
+    /** Whether the layout tells so few of the rows apart that files would be far larger than usual ones. */
+    def tooLarge: Boolean = usual > Oversize * files
+
+    /** Files of a layout that is fitted on the rows alone. */
+    def filesOfOwn: Int = if (tooLarge) usual else files
 
     /** Appends a part of the new rows, of `some` bytes: files of the same size, so fewer of them. */
     def part(some: Long): Append = {
@@ -165,6 +174,9 @@ private[clustering] object GrowthPlan {
       Append(fileOf.map(f => (f.toLong * fewer / files).toInt), some, merged)
     }
   }
+
+  /** Cells take in new rows until they are twice as large as usual files; files across cells may be a little more. */
+  private val Oversize = 3
 
   /** The whole partition is clustered anew. */
   case object Refit extends GrowthPlan
@@ -250,7 +262,8 @@ final private[clustering] case class Growth(
     GrowthPlan.Append(
       SortedRunCuts(byCell, Tiers.within(mostAcross - staying, files)),
       bytes,
-      again.length)
+      again.length,
+      (bytes.toDouble * newLayoutFiles / math.max(1L, totalBytes)).toInt)
   }
 
   /** Older runs are merged with new rows while they are not much larger than these, and can be cut. */
