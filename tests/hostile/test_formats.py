@@ -41,6 +41,25 @@ def test_delta_with_a_constraint(walk):
     assert "positive" in str(walk.spark.sql(f"DESCRIBE DETAIL delta.`{t}`").head()["properties"])
 
 
+def test_rows_are_appended_by_the_present_names_of_renamed_columns(walk):
+    t = of_path(walk, "delta")
+    mapping = {"columnMapping.mode": "name", "minReaderVersion": 2, "minWriterVersion": 5}
+    properties = ", ".join(f"'delta.{key}' = '{value}'" for key, value in mapping.items())
+    walk.spark.sql(f"ALTER TABLE delta.`{t}` SET TBLPROPERTIES ({properties})")
+    table = ZOrderTable.forPath(walk.spark, t)
+    assert walk.cluster(t) == "DONE"
+    before = table.detail().head()["clusteringColumns"]
+    walk.spark.sql(f"ALTER TABLE delta.`{t}` RENAME COLUMN a TO `an a`")
+    rows = table.toDF().limit(7)
+    count = table.toDF().count()
+    table.append(walk.spark.createDataFrame(rows.collect(), rows.schema))
+    assert table.toDF().count() == count + 7
+    assert table.detail().head()["clusteringColumns"] == ["`an a`" if c == "a" else c for c in before]
+    walk.spark.sql(f"ALTER TABLE delta.`{t}` DROP COLUMN `an a`")
+    with pytest.raises(ValueError, match="no layout"):
+        table.append(rows.drop("an a"))
+
+
 def test_a_shallow_clone_leaves_its_source_alone(walk):
     t = of_path(walk, "delta")
     clone = str(walk.folder / "clone")

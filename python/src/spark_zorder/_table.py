@@ -93,7 +93,7 @@ class ZOrderTable:
         return self._spark.table(self._target.sql)
 
     def _kind(self, wanted: str | None = None) -> Row:
-        """``format`` and ``partitioned``, as the table itself says. ``wanted`` is the format of a caller."""
+        """What the table itself says: ``zorder_format``. ``wanted`` is the format of a caller."""
         _session.require_functions(self._spark)
         kind: Row = self._spark.sql(_sql.format_of(self._target)).collect()[0]
         if wanted is not None and wanted.lower() != kind["format"]:
@@ -117,7 +117,7 @@ class ZOrderTable:
         schema = "name STRING, clusteringColumns ARRAY<STRING>, curve STRING, runs INT, lastRun TIMESTAMP, "
         row = (
             self._target.text,
-            list(newest["columns"]) if newest else None,
+            self._kind()["clustering_columns"] if newest else None,
             newest["curve"] if newest else None,
             len(runs),
             newest["finished"] if newest else None,
@@ -270,10 +270,12 @@ class ZOrderTable:
 
     def _in_order(self, df: DataFrame, kind: Row) -> DataFrame:
         self._is_whole(kind, "write the rows with Spark, and the next run puts them in order")
-        newest = _newest(self.history().collect())
-        names = list(newest["columns"]) if newest else []
+        names = kind["clustering_columns"]
         if not names:
-            raise ValueError(f"{self._target.text} has no layout yet: cluster it first, with optimize().")
+            raise ValueError(
+                f"{self._target.text} has no layout yet, or a column of it was dropped: "
+                "cluster it first, with optimize()."
+            )
         key = functions.zorder_key(self._target.layout, *_found_in(df, self._target.text, names))
         keyed = df.withColumn(_KEY, key)
         return keyed.repartitionByRange(_KEY).sortWithinPartitions(_KEY).drop(_KEY)

@@ -13,6 +13,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{
   ClusterTable,
+  ClusteredBy,
   Operation,
   Retention,
   SessionRefresh,
@@ -44,6 +45,7 @@ object Maintenance {
 
   val formatSchema: StructType = new StructType()
     .add("format", StringType).add("location", StringType).add("partitioned", BooleanType)
+    .add("clustering_columns", ArrayType(StringType))
 
   /**
    * Deletes files that runs have rewritten and that are older than the retention. Returns one row for each old
@@ -161,10 +163,17 @@ object Maintenance {
     }
   }
 
-  /** What those need to know who read or write the table with Spark: the name of its format, and where it is. */
+  /**
+   * What those need to know who read or write the table with Spark: the name of its format, where it is, and the columns
+   * of its newest run by their present names (NULL without a run, or if one of them was dropped).
+   */
   def format(session: ClassicSession, ref: TableRef): Row = {
     val table = TableResolver.locate(session, ref)
-    Row(table.format, table.root.toString, table.partitioned)
+    Row(
+      table.format,
+      table.root.toString,
+      table.partitioned,
+      ClusteredBy.lastRunIfThere(table).map(_.toArray).orNull)
   }
 
   /** Deletes the claims of dead runs, beside the table and where it was before. */
