@@ -1,8 +1,10 @@
 """An Airflow DAG that clusters the tables of a list every night, after the loads.
 
-It needs no operator of ours: the command ends with 0 if all tables are done or have nothing to do, with 1 if
-a table failed, and with 4 if another job wrote to a table at the same time. A retry is right for both: what
-is done is not done again.
+It needs no operator of ours: the command ends with 1 if a table failed, with 4 if another job wrote to a
+table at the same time, and else with 0, also if tables were not started when the time was up (NOT_STARTED)
+or wait for your consent (NEEDS_CONSENT): its last line counts them. A retry is right for both failures,
+since what is done is not done again, but not after ZORDER_COMMIT_UNKNOWN: look at that table first
+(docs/guide/errors.md).
 """
 
 from __future__ import annotations

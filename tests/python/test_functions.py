@@ -86,7 +86,7 @@ def test_an_array_is_refused_by_name_and_type(spark):
 
 
 def test_layout_text_comes_first():
-    with pytest.raises(TypeError, match="JSON text of a layout first"):
+    with pytest.raises(TypeError, match="takes a layout first"):
         zf.zorder_file(sf, "a")
 
 

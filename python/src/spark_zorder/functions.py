@@ -62,8 +62,9 @@ def zorder_compare(left: ColumnOrName, right: ColumnOrName) -> Column:
 def zorder_file(layout: str, *cols: ColumnOrName) -> Column:
     """The file that a row belongs to in a layout: INT, from 0.
 
-    ``layout`` is the JSON text of a layout (``spark_zorder.fit(...).json``); the columns are given in the
-    layout's order and have its types. A NULL value goes where the layout puts NULLs.
+    ``layout`` is the JSON text of a layout (``spark_zorder.fit(...).json``), or names the stored one of a
+    table: ``"table:db.t"`` or ``"path:/data/t"``. The columns are given in the layout's order and have its
+    types. A NULL value goes where the layout puts NULLs.
 
     Examples:
         >>> df.groupBy(zorder_file(layout.json, "a", "b")).count()
@@ -93,5 +94,7 @@ def _call_with_layout(name: str, layout: str, cols: tuple[ColumnOrName, ...]) ->
     from pyspark.sql import functions as sf
 
     if not isinstance(layout, str):
-        raise TypeError(f"{name} takes the JSON text of a layout first, then the columns.")
+        raise TypeError(
+            f"{name} takes a layout first (its JSON, 'table:db.t' or 'path:/data/t'), then the columns."
+        )
     return _call(name, sf.lit(layout), *cols)

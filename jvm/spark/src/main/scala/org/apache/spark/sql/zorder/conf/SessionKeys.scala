@@ -31,8 +31,8 @@ object SessionKeys {
     .booleanConf.createWithDefault(true)
 
   val CommitWait: Setting[Double] = Setting.build("spark.zorder.commit.waitSeconds")
-    .doc("How long a commit to plain Parquet waits for a writer in flight before it gives up; nothing is changed " +
-      "then.")
+    .doc("How long a commit to plain Parquet waits for a write in progress before it gives up (nothing is changed " +
+      "then), and how long a query waits for an exchange of directories before it fails.")
     .doubleConf("seconds", 0, 86400).createWithDefault(10.0)
 
   val AtomicRenames: Setting[String] = Setting.build("spark.zorder.atomicRenames")
@@ -50,7 +50,7 @@ object SessionKeys {
     .wordConf("drop", "keep").createWithDefault("drop")
 
   val QueryLogMost: Setting[Int] = Setting.build("spark.zorder.queryLog.maxQueries")
-    .doc("Number of unlike queries that a log of one session keeps.")
+    .doc("Number of different queries that a log of one session keeps.")
     .intConf("number", 1, 10000000).createWithDefault(10000)
 
   val SkippingEnabled: Setting[Boolean] = Setting.build("spark.zorder.skipping.enabled")
