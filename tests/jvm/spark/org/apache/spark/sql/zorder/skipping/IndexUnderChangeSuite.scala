@@ -148,6 +148,31 @@ class IndexUnderChangeSuite extends AnyFunSuite with UncompiledQueries {
     }
   }
 
+  test("an index that is dropped while a run exchanges partitions stays dropped") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      spark.range(4000).selectExpr("id", "pmod(hash(id), 100) AS a", "id % 2 AS p").write.partitionBy("p")
+        .parquet(path.toString)
+      def run(): Unit = {
+        val rows =
+          spark.sql(s"ZORDER TABLE '$path' FULL BY (id, a) WITH (fileCount = 4)").collect()
+        assert(rows.head.getAs[String]("status") === "DONE")
+      }
+      spark.sql(s"ZORDER INDEX '$path'").collect()
+      run()
+      assert(Files.exists(path.resolve("_zorder/index")))
+      CrashPoint.meanwhile = at =>
+        if (at == "prepared") {
+          CrashPoint.meanwhile = _ => ()
+          spark.sql(s"ZORDER DROP INDEX '$path'").collect()
+          ()
+        }
+      try run()
+      finally CrashPoint.meanwhile = _ => ()
+      assert(!Files.exists(path.resolve("_zorder/index")))
+    }
+  }
+
   test("an index with a flipped bit, which the disk's own checksums find, is made anew") {
     withTempDir { dir =>
       val path = Files.createDirectory(dir.resolve("t"))

@@ -114,7 +114,7 @@ object IndexActions extends Logging {
    * with the files of then; if somebody drops it, nothing is written.
    *
    * @param held
-   *   the index to begin with where the table has none
+   *   the index to begin with where a commit has taken the table's away
    * @param strict
    *   whether a table without an index is refused, and Bloom filters that exceed their budget; else new files have none
    */
@@ -122,7 +122,7 @@ object IndexActions extends Logging {
   private[make] def refreshed(
       session: ClassicSession,
       ref: TableRef,
-      held: Option[StatisticsIndex],
+      held: Option[HeldIndex],
       strict: Boolean,
       again: Boolean = false): Row = {
     val row = opened(TableResolver.locate(session, ref)) { located =>
@@ -132,7 +132,8 @@ object IndexActions extends Logging {
         case Some(table) =>
           val store = IndexStore.of(session, table.root)
           val listed = store.listed()
-          store.newest(listed).map(_._2).orElse(held) match {
+          val away = held.filter(_.mayBeAway(session, store, located)).map(_.index)
+          store.newest(listed).map(_._2).orElse(away) match {
             case Some(before) =>
               renewed(session, table, store, before, listed.headOption.map(_._2), strict)
             case None => if (strict && !again) refuseWithout(table, store, ref) else nothing
@@ -352,6 +353,24 @@ object IndexActions extends Logging {
   }
 }
 
+/**
+ * An index as it was before a commit.
+ *
+ * @param dir
+ *   where it lay
+ */
+final private[make] case class HeldIndex(index: StatisticsIndex, dir: Path) {
+
+  /** Whether a commit may have taken it away: with the whole directory of the table. Else somebody has dropped it. */
+  def mayBeAway(session: ClassicSession, store: IndexStore, table: ClusterTable): Boolean = {
+    def exchangesAll = table match {
+      case plain: ParquetTable => !plain.partitioned
+      case _ => false
+    }
+    store.dir != dir || !IndexPlace.in(session.sessionState.conf).isElsewhere && exchangesAll
+  }
+}
+
 /** Updates the index after each commit, since a commit may move the table's files. */
 final class IndexUpkeep private (session: ClassicSession, index: StatisticsIndex, place: IndexStore)
     extends Logging {
@@ -366,7 +385,7 @@ final class IndexUpkeep private (session: ClassicSession, index: StatisticsIndex
 
   private def refresh(ref: TableRef): Unit =
     try {
-      IndexActions.refreshed(session, ref, Some(index), strict = false)
+      IndexActions.refreshed(session, ref, Some(HeldIndex(index, place.dir)), strict = false)
       // where indexes lie elsewhere, a table that has moved has another folder now
       if (IndexPlace.in(session.sessionState.conf).isElsewhere)
         IndexActions.on(session, ref) { table =>
