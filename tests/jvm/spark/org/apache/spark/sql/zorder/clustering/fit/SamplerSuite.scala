@@ -22,7 +22,7 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
   private def rows(columns: String*): DataFrame =
     spark.range(0, Rows, 1, 4).selectExpr(columns: _*)
 
-  private def all(df: DataFrame): Sample = Sampler.collect(df, 1, (_, _) => true).head
+  private def all(df: DataFrame): Sample = Sampler.collect(df, 1, (_, _, _) => true).head
 
   private def longs(s: Sample, c: Int): Array[Long] = s.columns(c) match {
     case l: LongSample => l.normalized
@@ -49,13 +49,20 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
     val samples = Sampler.collect(
       rows("id AS a", "CAST(id AS STRING) AS b", "CAST(id % 3 AS INT) AS route"),
       4,
-      (_, _) => true)
+      (_, _, _) => true)
     assert(samples.map(_.rows) == Seq(66667, 66667, 66666, 0))
     (0 until 3).foreach(r => assert(longs(samples(r), 0).forall(_ % 3 == r)))
   }
 
+  test("a share for each route") {
+    val df = rows("id AS a", "CAST(id % 2 AS INT) AS route")
+    val samples = Sampler.collect(df, 2, Sampler.byPlace(Map(0 -> 0.05, 1 -> 1.0)))
+    assert(math.abs(samples.head.rows - 0.05 * Rows / 2) < 400)
+    assert(samples(1).rows == Rows / 2)
+  }
+
   test("rows are counted by number, and split where parts begin; a part without rows has none") {
-    val counted = Sampler.counted(rows("id AS a", "CAST(id % 5 AS INT) AS n"), 7, (_, row) => row % 10 < 5)
+    val counted = Sampler.counted(rows("id AS a", "CAST(id % 5 AS INT) AS n"), 7, (_, _, row) => row % 10 < 5)
     assert(counted.rows.toSeq == Seq(40000, 40000, 40000, 40000, 40000, 0, 0))
     val parts = counted.split(Array(0, 2, 5))
     assert(parts.map(_.rows.toSeq) == Seq(Seq(40000, 40000), Seq(40000, 40000, 40000), Seq(0, 0)))

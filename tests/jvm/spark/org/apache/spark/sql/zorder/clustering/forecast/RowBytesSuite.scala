@@ -41,6 +41,19 @@ class RowBytesSuite extends AnyFunSuite {
     assert(Sampling.wanted(files = 10, columns = 1, rowBytes = 8192) === 32768)
   }
 
+  test("one share for all partitions, and more of one whose rows are few for its files") {
+    // 100 GB of clicks, and 2 GB of documents
+    val Seq(clicks, documents) = Sampling.shares(1040000, IndexedSeq(1000000000L, 1000L), IndexedSeq(512, 8))
+    assert(clicks === 1040000.0 / 1000001000)
+    assert(documents === 1.0)
+    val alike = Sampling.shares(400000, IndexedSeq(1000000L, 3000000L), IndexedSeq(100, 100))
+    assert(alike === Seq(0.1, 0.1))
+    val rows = IndexedSeq(1000000L, 50000L)
+    val shares = Sampling.shares(400000, rows, IndexedSeq(100, 100))
+    assert(shares(1) * rows(1) === 0.2 * 400000 / 200 * 100)
+    assert(Sampling.shares(200000, IndexedSeq(0L, 1000L), IndexedSeq(1, 1)) === Seq(1.0, 1.0))
+  }
+
   test("compressed: what differs, and a few bytes for what does not") {
     assert(of(packed = true, "n" -> IntegerType) === 3.0 + 5)
     assert(of(packed = true, "unknown" -> DoubleType) === 3.0 + 8)

@@ -106,4 +106,24 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
       assert(files(one) >= 15 && !reason(one).contains("GETS WORSE"), reason(one))
     }
   }
+
+  test("a partition of few, wide rows beside one of many is cut by its own values") {
+    table { path =>
+      val clicks = numbers(2400000).selectExpr("a", "b", "'' AS text", "'click' AS kind")
+      val text = (0 until 32).map(i => s"sha2(CAST(b * 32 + $i AS STRING), 512)").mkString("concat(", ", ", ")")
+      val documents = numbers(800).selectExpr("a", "b", s"$text AS text", "'document' AS kind")
+      clicks.union(documents).repartition(2).write.partitionBy("kind").parquet(path.toString)
+      val row = done(zorder(path, s"FULL BY (a, b) WITH (targetFileSize = '200k', $pages)"))
+      val ofDocuments = dataFiles(path).keys.filter(_.contains("kind=document")).toSeq
+      val rows = ofDocuments.map(f => spark.read.parquet(path.resolve(f).toString).count())
+      assert(rows.length >= 8 && rows.max <= 2 * 800 / rows.length, rows)
+      val spread = ofDocuments.map { f =>
+        val Row(least: Int, greatest: Int) =
+          spark.read.parquet(path.resolve(f).toString).selectExpr("min(a)", "max(a)").head()
+        greatest - least
+      }
+      assert(spread.sum / spread.length < 500, spread)
+      assert(metric[Long](row, "sampledRows") < 220000, row)
+    }
+  }
 }

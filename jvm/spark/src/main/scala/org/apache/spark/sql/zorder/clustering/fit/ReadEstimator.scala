@@ -48,6 +48,12 @@ object ReadEstimator {
 final case class Levels(files: Seq[Block], rowGroups: Seq[Block], pages: Seq[Block]) {
   def ++(that: Levels): Levels = Levels(files ++ that.files, rowGroups ++ that.rowGroups, pages ++ that.pages)
 
+  /** These blocks with so many times the rows. */
+  def times(rows: Double): Levels = {
+    def scaled(blocks: Seq[Block]) = blocks.map(b => b.copy(rows = math.round(b.rows * rows)))
+    if (rows == 1.0) this else Levels(scaled(files), scaled(rowGroups), scaled(pages))
+  }
+
   /** These blocks, with unknown zones for the columns where `known` is false. */
   def masked(known: IndexedSeq[Boolean]): Levels =
     if (known.forall(k => k)) this

@@ -45,10 +45,10 @@ object Sampler {
    * @param routes
    *   number of routes
    * @param keep
-   *   a test of (task, row within the task) for rows that are not filtered yet; must depend on nothing else,
-   *   so that a task that is run again gives the same rows
+   *   a test of (route, task, row within the task) for rows that are not filtered yet; must depend on nothing
+   *   else, so that a task that is run again gives the same rows
    */
-  def collect(rows: DataFrame, routes: Int, keep: (Int, Long) => Boolean): IndexedSeq[Sample] = {
+  def collect(rows: DataFrame, routes: Int, keep: (Int, Int, Long) => Boolean): IndexedSeq[Sample] = {
     val types = rows.schema.fields.init.map(_.dataType)
     val chunks = perTask(rows)((task, in) => chunk(in, types, task, keep))
     val whole = joined(types, chunks.map(_.columns))
@@ -67,8 +67,10 @@ object Sampler {
    *   the clustering columns, then one INT column with a number from 0
    * @param numbers
    *   how many numbers there are
+   * @param keep
+   *   a test of (number, task, row within the task)
    */
-  def counted(rows: DataFrame, numbers: Int, keep: (Int, Long) => Boolean): CountedSample = {
+  def counted(rows: DataFrame, numbers: Int, keep: (Int, Int, Long) => Boolean): CountedSample = {
     val types = rows.schema.fields.init.map(_.dataType)
     val chunks = perTask(rows) { (task, in) =>
       val counts = new Array[Long](numbers)
@@ -85,10 +87,12 @@ object Sampler {
   }
 
   /** A share of the rows, chosen by a hash of their place, so that a repeated task chooses the same rows. */
-  def byPlace(share: Double): (Int, Long) => Boolean = {
-    val limit = (share * (1L << 32)).toLong
-    (task, row) => (mix(row + (task.toLong << 40)) >>> 32) < limit
-  }
+  def byPlace(share: Double): (Int, Int, Long) => Boolean = byPlace(_ => share)
+
+  /** The same, with a share for each route or number. */
+  def byPlace(share: Int => Double): (Int, Int, Long) => Boolean =
+    (route, task, row) =>
+      (mix(row + (task.toLong << 40)) >>> 32) < (share(route) * (1L << 32)).toLong
 
   /**
    * At most about `most` rows of each task, all tasks at the same rate, of an unknown number of rows:
@@ -159,12 +163,12 @@ object Sampler {
       in: Iterator[InternalRow],
       types: Array[DataType],
       task: Int,
-      keep: (Int, Long) => Boolean): Chunk = {
+      keep: (Int, Int, Long) => Boolean): Chunk = {
     val routes = Array.newBuilder[Int]
     var place = -1L
-    val kept = in.filter { _ =>
+    val kept = in.filter { row =>
       place += 1
-      keep(task, place)
+      keep(row.getInt(types.length), task, place)
     }
     val columns = normalized(
       kept.map { row =>

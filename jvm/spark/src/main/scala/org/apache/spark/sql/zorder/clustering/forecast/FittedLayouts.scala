@@ -19,8 +19,19 @@ import sparkzorder.curve.Block
 import sparkzorder.curve.cost.{Query, ShareRead, SortedValues}
 import sparkzorder.curve.page.PageCut
 
-/** The sampled rows of every partition, in the plan's order. */
-final case class SampledPartitions(partitions: IndexedSeq[Sample], share: Double) {
+/**
+ * The sampled rows of every partition, in the plan's order.
+ *
+ * @param shares
+ *   of each partition's rows
+ */
+final case class SampledPartitions(partitions: IndexedSeq[Sample], shares: IndexedSeq[Double]) {
+
+  /** The share of nearly all partitions: a larger one is the exception. */
+  def share: Double = shares.min
+
+  /** How many rows of the most densely sampled partition a sampled row of this one stands for. */
+  def rowsPerRow(partition: Int): Double = shares.max / shares(partition)
 
   /** The rows of each partition that layouts are fitted on, and those that they are not. */
   lazy val (fitting: IndexedSeq[Sample], heldOut: IndexedSeq[Sample]) = partitions.map(_.halves).unzip
@@ -34,6 +45,9 @@ object Sampling {
 
   /** Sampled rows a file: the mass of a file is then known to about 3 % (one half of them fits the layout). */
   private val RowsPerFile = 2000L
+
+  /** Rows a file of a partition of few, wide rows, in those of a file in the mean: all of these add a fifth at most. */
+  private val LeastPerFile = 0.2
   private val AtLeast = 200000L
   private val AtMost = 4000000L
 
@@ -50,13 +64,8 @@ object Sampling {
       plan: FilePlan,
       input: Inspection): SampledPartitions = {
     val rowBytes = CostForecast.ofSampledRow(input.footersOf(plan), columns, input.statistics)
-    about(
-      wanted(plan.outputFiles, columns.length, rowBytes),
-      session,
-      source,
-      columns,
-      plan,
-      input.rows(plan))
+    val rows = plan.partitions.map(p => input.rows(p.partition))
+    about(wanted(plan.outputFiles, columns.length, rowBytes), session, source, columns, plan, rows)
   }
 
   /** How many rows to sample for so many files. */
@@ -66,10 +75,27 @@ object Sampling {
   }
 
   /**
+   * The share of each partition's rows: the same of all, but for those that would have too few rows for their files.
+   *
+   * @param rows
+   *   of each partition
+   * @param files
+   *   that each is planned to become
+   */
+  private[forecast] def shares(
+      wanted: Long,
+      rows: IndexedSeq[Long],
+      files: IndexedSeq[Int]): IndexedSeq[Double] = {
+    val ofAll = wanted.toDouble / math.max(1L, rows.sum)
+    val least = LeastPerFile * wanted / math.max(1, files.sum)
+    rows.zip(files).map { case (r, f) => math.min(1.0, math.max(ofAll, f * least / math.max(1L, r))) }
+  }
+
+  /**
    * @param wanted
    *   number of rows
    * @param rows
-   *   of the planned partitions
+   *   of each planned partition
    */
   def about(
       wanted: Long,
@@ -77,19 +103,20 @@ object Sampling {
       source: InputRelation,
       columns: Seq[ClusterColumn],
       plan: FilePlan,
-      rows: Long): SampledPartitions = {
-    val share = math.min(1.0, wanted.toDouble / rows)
+      rows: IndexedSeq[Long]): SampledPartitions = {
+    val ofEach = shares(wanted, rows, plan.partitions.map(_.files))
+    val most = ofEach.max
     // by the place and not by the value, so that frequent values stay frequent in the sample
     val place =
-      s"pmod(xxhash64(${source.place.mkString(", ")}), $Buckets) < ${math.max(1, (share * Buckets).toInt)}"
+      s"pmod(xxhash64(${source.place.mkString(", ")}), $Buckets) < ${math.max(1, (most * Buckets).toInt)}"
     val all = Shims.ofRows(session, source.plan)
-    val byColumns = share < 1.0 && source.place.nonEmpty
+    val byColumns = most < 1.0 && source.place.nonEmpty
     val chosen = (if (byColumns) all.where(expr(place)) else all).queryExecution.analyzed
     val list: Seq[NamedExpression] =
       columns.zipWithIndex.map { case (c, i) => Alias(c.expression, s"c$i")() } :+ source.route
     val pruned = Shims.ofRows(session, Project(list, chosen))
-    val keep = if (share < 1.0 && !byColumns) Sampler.byPlace(share) else (_: Int, _: Long) => true
-    SampledPartitions(Sampler.collect(pruned, plan.partitions.length, keep), share)
+    val left = if (byColumns) ofEach.map(_ / most) else ofEach
+    SampledPartitions(Sampler.collect(pruned, plan.partitions.length, Sampler.byPlace(left)), ofEach)
   }
 }
 

@@ -210,13 +210,14 @@ final private[clustering] class RewriteForecaster(
 
   /** The blocks of each partition after the run. */
   private def ahead: IndexedSeq[Levels] =
-    fitted.sampled.heldOut.zip(fitted.refs).zip(plan.partitions).map { case ((held, ref), sized) =>
-      LayoutForecast.blocks(
-        held,
-        ref.layout,
-        input.rows(sized.partition),
+    plan.partitions.indices.map { p =>
+      val blocks = LayoutForecast.blocks(
+        fitted.sampled.heldOut(p),
+        fitted.refs(p).layout,
+        input.rows(plan.partitions(p).partition),
         planned,
         byPages = input.ordersPages)
+      blocks.times(fitted.sampled.rowsPerRow(p))
     }
 
   private def bound(ahead: IndexedSeq[Levels], groups: Seq[QueryGroup], expected: Readings): Readings = {
@@ -397,9 +398,7 @@ final private[clustering] class IncrementForecaster(
     else {
       val cut =
         LayoutForecast.blocks(sample, g.cutBy.layout, rows, pages, fileOf, byPages = input.ordersPages)
-      val scale = rows.toDouble / sample.rows
-      def scaled(blocks: Seq[Block]) = blocks.map(b => b.copy(rows = math.round(b.rows * scale)))
-      Levels(scaled(cut.files), scaled(cut.rowGroups), scaled(cut.pages))
+      cut.times(rows.toDouble / sample.rows)
     }
   }
 

@@ -84,13 +84,13 @@ private[advise] object AdviceInput {
     val input = considered.input
     val judged = plan.partitions.maxBy(p => input.rows(p.partition))
     val one = plan.copy(partitions = IndexedSeq(judged))
-    val rows = input.rows(one)
+    val rows = input.rows(judged)
     val source = input.relation(one)
     val names = considered.columns.map(_.sql)
     val columns =
       ColumnResolver.on(user, table.name, source.plan, table.constantColumns, names)
     val sampled = progress.step("sample") {
-      Sampling.about(SampledRows, pinned, source, columns, one, rows)
+      Sampling.about(SampledRows, pinned, source, columns, one, IndexedSeq(rows))
     }(_.summary)
     val sample = sampled.partitions.head
     val pages = progress.step("pages") {
