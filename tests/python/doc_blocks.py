@@ -22,8 +22,8 @@ PYTHON = re.compile(
     r"(?:import \w+$|from \w+ import |(?:spark_zorder|spark|table|t|df)\.\w+\()", re.MULTILINE
 )
 NOT_RUN = re.compile(r"<!-- not run: (.+?) -->\s*\Z", re.DOTALL)
-# decisions and old code are of another time; the specification shows grammars; tests make this page
-LEFT_OUT = ("docs/adr/", "docs/contributing/before-and-after.md", "docs/spec.md")
+# decisions are of another time; the specification shows grammars
+LEFT_OUT = ("docs/adr/", "docs/spec.md")
 
 
 @dataclass(frozen=True)
