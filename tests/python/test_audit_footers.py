@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from spark_zorder._errors import AuditError
 from spark_zorder.audit import plain, rows
-from spark_zorder.audit.files import footers, listing, table, words
+from spark_zorder.audit.files import footers, listing, normalized, table
 from spark_zorder.audit.files.sparktype import SparkType
 
 pytestmark = pytest.mark.same_on_all_lines
@@ -204,7 +204,7 @@ def test_tables_of_other_formats_are_noticed(tmp_path, name, format):
     assert listing.list_files(listing.place(str(tmp_path))).format == format
 
 
-NAN = {"float": words.of_float(math.nan), "double": words.of_double(math.nan)}
+NAN = {"float": normalized.of_float(math.nan), "double": normalized.of_double(math.nan)}
 VECTORS = json.loads(footer_cases.GOLDEN.read_text())
 
 
@@ -275,8 +275,8 @@ def test_columns_that_are_encrypted_behind_a_plain_footer(tmp_path):
     ],
 )  # fmt: skip
 def test_numbers_are_written_as_spark_writes_them(number, as_double, as_float):
-    assert rows.value_text(words.of_double(number), SparkType("double")) == as_double
-    assert rows.value_text(words.of_float(number), SparkType("float")) == as_float
+    assert rows.value_text(normalized.of_double(number), SparkType("double")) == as_double
+    assert rows.value_text(normalized.of_float(number), SparkType("float")) == as_float
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import spark_zorder
 from pyarrow import parquet
 from spark_zorder import __main__ as cli
 from spark_zorder.audit import plain
-from spark_zorder.audit.files import listing, table, words
+from spark_zorder.audit.files import listing, normalized, table
 
 pytestmark = pytest.mark.same_on_all_lines
 
@@ -90,8 +90,8 @@ def test_partition_columns_are_those_that_spark_infers(spark, tmp_path, values):
 
 def test_old_calendars_end_where_spark_says(spark):
     rebase = spark._jvm.org.apache.spark.sql.catalyst.util.RebaseDateTime
-    assert rebase.lastSwitchJulianDay() == words.FIRST_SURE_DAY
-    assert rebase.lastSwitchJulianTs() == words.FIRST_SURE_MICROS
+    assert rebase.lastSwitchJulianDay() == normalized.FIRST_SURE_DAY
+    assert rebase.lastSwitchJulianTs() == normalized.FIRST_SURE_MICROS
 
 
 def by_spark(spark, path, columns=None):

@@ -10,7 +10,7 @@ pytest.importorskip("pyarrow")
 
 import pyarrow as pa
 from pyarrow import parquet
-from spark_zorder.audit import judge, plain
+from spark_zorder.audit import plain, rules
 from spark_zorder.view import terminal
 
 pytestmark = pytest.mark.same_on_all_lines
@@ -98,7 +98,7 @@ def test_two_files_are_not_well_though_no_order_of_them_is_better(tmp_path):
 
 
 def test_few_large_files_get_the_statement_that_makes_more(tmp_path, monkeypatch):
-    monkeypatch.setattr(judge, "_SMALLEST_TARGET", 400)
+    monkeypatch.setattr(rules, "_SMALLEST_TARGET", 400)
     make = Maker()
     row = audited(tmp_path, [("", make.anywhere()) for _ in range(2)])[0]
     assert row["verdict"] == "TOO FEW FILES" and "With 16 files it can be about 25.0 %." in row["reason"]
@@ -106,7 +106,7 @@ def test_few_large_files_get_the_statement_that_makes_more(tmp_path, monkeypatch
 
 
 def test_many_partitions_of_one_file_do_not_take_well_clustered_ones_along(tmp_path, monkeypatch):
-    monkeypatch.setattr(judge, "_SMALLEST_TARGET", 400)
+    monkeypatch.setattr(rules, "_SMALLEST_TARGET", 400)
     make = Maker()
     names = ("customer", "product")
     large = {name: [value for _ in range(40) for value in make.anywhere()[name]] for name in names}
@@ -118,7 +118,7 @@ def test_many_partitions_of_one_file_do_not_take_well_clustered_ones_along(tmp_p
 
 
 def test_the_figure_is_that_of_the_files_that_the_statement_makes(tmp_path, monkeypatch):
-    monkeypatch.setattr(judge, "_SMALLEST_TARGET", 400)
+    monkeypatch.setattr(rules, "_SMALLEST_TARGET", 400)
     make = Maker()
     row = audited(tmp_path / "few", [("", make.anywhere()) for _ in range(4)])[0]
     assert row["verdict"] == "RECLUSTER" and "can bring it to 25.0 %" in row["reason"]
@@ -126,7 +126,7 @@ def test_the_figure_is_that_of_the_files_that_the_statement_makes(tmp_path, monk
     row = audited(tmp_path / "many", [("", make.anywhere()) for _ in range(100)])[0]
     assert "can bring it to 25.0 %" in row["reason"] and "fileCount" not in row["statement"]
     # in a hundred files of ten by ten cells that are read twice, sixteen files would be no better
-    monkeypatch.setattr(judge.FilesOfRun, "of", lambda self, files: 4)
+    monkeypatch.setattr(rules.FilesOfRun, "of", lambda self, files: 4)
     cells = [
         make.between(x * 2000, x * 2000 + 9000, y * 500, y * 500 + 2200) for x in range(6) for y in range(6)
     ]

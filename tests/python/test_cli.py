@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 from spark_zorder import __main__ as cli
-from spark_zorder import _early, _errors, _sql, _text
+from spark_zorder import _early, _errors, _sql
+from spark_zorder.view import parts, results
 from support import TOP
 
 pytestmark = pytest.mark.same_on_all_lines
@@ -299,14 +300,14 @@ def test_sentences_have_no_plan(more):
     assert _errors.sentence(RuntimeError(said + more)) == said
 
 
-def test_a_grid_lines_numbers_up():
+def test_a_table_of_any_rows_lines_numbers_up():
     rows = [
         {"name": "a", "files": {"now": 1.0, "after": None}},
         {"name": "bbb", "files": {"now": 0.25, "after": 2}},
     ]
-    text = _text.grid([_text.flat(row) for row in rows]).splitlines()
+    text = parts.as_text(results.plain(rows)).splitlines()
     assert text[0].split() == ["name", "files.now", "files.after"]
-    assert text[2].split() == ["a", "1.000", "-"]
+    assert text[2].split() == ["a", "1", "-"]
     assert text[3].endswith("2") and len(text[3]) == len(text[0])
 
 

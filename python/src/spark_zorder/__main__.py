@@ -25,7 +25,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any, Callable
 
-from . import _early, _machine, _sql, _text
+from . import _early, _machine, _sql
 from ._errors import UsageError, is_conflict, sentence
 from ._version import __version__
 from .audit import shell
@@ -208,8 +208,13 @@ def _optimize(arguments: argparse.Namespace) -> int:
     run = run.full() if arguments.full else run
     run = run.dryRun() if arguments.dry_run else run
     row = (run.executeZOrderBy(names) if names else run.execute()).collect()[0]
-    print(_text.as_json(row) if arguments.json else notebook.text([row]))
+    print(_as_json(row) if arguments.json else notebook.text([row]))
     return DONE
+
+
+def _as_json(row: Row) -> str:
+    """One row as one line of JSON. Dates, times and decimals become text."""
+    return json.dumps(row.asDict(recursive=True), default=str)
 
 
 def _advise(arguments: argparse.Namespace) -> int:
@@ -220,7 +225,7 @@ def _advise(arguments: argparse.Namespace) -> int:
 def _print(arguments: argparse.Namespace, rows: list[Row]) -> None:
     if arguments.json:
         for row in rows:
-            print(_text.as_json(row))
+            print(_as_json(row))
     else:
         print(notebook.text(rows))
 

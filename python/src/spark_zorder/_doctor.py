@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable
 
-from . import _jars, _machine, _session, _text
+from . import _jars, _machine, _session
 from ._errors import NO_PYSPARK, SetupError, sentence
 from ._version import __version__
+from .view.parts import Table, as_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,7 +37,7 @@ class Report:
 
     def __str__(self) -> str:
         """The table, then what to do about each thing that is missing."""
-        table = _text.grid([{"what": f.name, "found": f.value} for f in self.facts])
+        table = as_text([Table("", ["what", "found"], [[f.name, f.value] for f in self.facts])])
         todo = [f"- {f.name}: {f.advice}" for f in self.facts if f.advice]
         return "\n".join([table, "", *(["To do:", *todo] if todo else ["Nothing is missing."])])
 
@@ -134,18 +135,16 @@ def _classic(spark: SparkSession) -> list[Fact]:
     session: Any = spark
     java = Fact("Java", str(session._jvm.System.getProperty("java.version")))
     scala = Fact("Scala", str(session._jvm.scala.util.Properties.versionNumberString()))
-    info = _session.jvm_class(spark, "build.BuildInfo")
+    info, problem = _session.loaded_jar(spark)
     if info is None:
         return [java, scala, Fact("jar on the class path", "none", "call spark_zorder.attach(spark)")]
-    problem = _session.jvm_class(spark, "build.StartCheck")
-    problem = None if problem is None else problem.problem()
     version = str(info.version())
     stale = "" if version == __version__ else f"use the jar of version {__version__}, and only one of them"
     return [
         java,
         scala,
         Fact("jar on the class path", f"{info.artifact()}-{version}", stale),
-        Fact("jar built for", f"Spark {info.spark()}, Scala {info.scala()}", str(problem or "")),
+        Fact("jar built for", f"Spark {info.spark()}, Scala {info.scala()}", problem or ""),
         *([] if stale or problem else [_internals(spark)]),
     ]
 

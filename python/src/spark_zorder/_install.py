@@ -97,12 +97,10 @@ def attach(spark: SparkSession) -> SparkSession:
 
 def _check_jar(spark: SparkSession) -> None:
     """Runs the start check of the jar, then compares its version with that of this package."""
-    check = _session.jvm_class(spark, "build.StartCheck")
-    problem = check.problem() if check is not None else None
+    info, problem = _session.loaded_jar(spark)
     if problem is not None:
-        raise SetupError(str(problem))
-    facts = _session.jvm_class(spark, "build.BuildInfo")
-    version = str(facts.version()) if facts is not None else "unknown"
+        raise SetupError(problem)
+    version = str(info.version()) if info is not None else "unknown"
     if version != __version__:
         raise SetupError(
             f"The session has the spark-zorder jar {version}, but this Python package is {__version__}: "

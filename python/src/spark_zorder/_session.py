@@ -47,6 +47,13 @@ def _lookup(spark: SparkSession, name: str) -> Any | None:
     return at if isinstance(at, JavaClass) else None
 
 
+def loaded_jar(spark: SparkSession) -> tuple[Any | None, str | None]:
+    """What the loaded jar was built as, None without a jar; and why it does not fit this Spark, if so."""
+    check = jvm_class(spark, "build.StartCheck")
+    problem = check.problem() if check is not None else None
+    return jvm_class(spark, "build.BuildInfo"), None if problem is None else str(problem)
+
+
 def understands(spark: SparkSession) -> bool:
     """Whether the session's own parser knows our statements. Finding out runs and reads nothing."""
     if is_connect(spark):

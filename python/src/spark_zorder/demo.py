@@ -9,11 +9,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
-from . import _sql, _text, report
+from . import _sql, report
 from ._table import OptimizeBuilder, ZOrderTable
 from .view import terminal
 from .view.notebook import show
+from .view.parts import Table, as_text
 from .view.readings import dicts
+from .view.units import UNKNOWN
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,7 +65,7 @@ def _show(spark: SparkSession, path: str) -> None:
     now = with_time("7. audit it again", lambda: audited(spark, path))
     print("   " + terminal.text(now["audit"]).partition("\n\n")[0].replace("\n", "\n   "))
     print("\nShare of the table that a look-up of one value reads, and the least that any layout could:\n")
-    print(_text.grid(table_of(forecast, row)))
+    print(as_text([table_of(forecast, row)]))
     print("\nWhat the run says:\n")
     show([row])
     print(f"\n{reported(now, before, table)}")
@@ -101,15 +103,19 @@ def _row(run: OptimizeBuilder) -> Any:
     return run.executeZOrderBy(*COLUMNS).collect()[0]
 
 
-def table_of(forecast: Any, row: Any) -> list[dict[str, Any]]:
+def table_of(forecast: Any, row: Any) -> Table:
     """One line for each column and level. ``forecast`` is the row of the dry run, ``row`` that of the run."""
     lines = []
     for asked, done in zip(forecast["columns"], row["columns"]):
         for level in ("files", "pages"):
             before, after, bound = asked[level]["now"], done[level]["measured"], done[level]["bound"]
-            shares = {"before": before, "after": after, "bound": bound, "times fewer": before / after}
-            lines.append({"look-up on": done["name"].strip("`"), **shares, "of": level})
-    return lines
+            figures = [_figure(x) for x in (before, after, bound, before / after)]
+            lines.append([done["name"].strip("`"), *figures, level])
+    return Table("", ["look-up on", "before", "after", "bound", "times fewer", "of"], lines, range(1, 5))
+
+
+def _figure(number: float | None) -> str:
+    return UNKNOWN if number is None else f"{number:.3f}"
 
 
 def generate(spark: SparkSession, path: str) -> None:

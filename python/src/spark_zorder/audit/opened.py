@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..view.readings import LEVELS
 from ..view.units import figure, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _TIB = 2**40
-_LEVELS = {"file": "files", "row group": "row groups", "page": "pages in these files"}
+_LEVELS = {**LEVELS, "page": "pages in these files"}
 
 
 class Opened(NamedTuple):

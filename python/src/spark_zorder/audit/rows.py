@@ -7,15 +7,15 @@ from datetime import date, datetime, timedelta
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 
-from . import judge
+from . import rules
 from .figures.level import Numbers, reads_together, rounded, together
 from .figures.scale import Scale
 from .figures.scope import FILE, ROW_GROUP, Scope
 from .files import table
 from .files.listing import partition_of
-from .files.words import double_of, float_of, of_float
-from .judge import Judge, Judgement
+from .files.normalized import double_of, float_of, of_float
 from .result import Result
+from .rules import AuditRules, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,52 +60,52 @@ class Audit:
         for file in self.files:
             by_partition.setdefault(partition_of(file.file.rel), []).append(file)
         self._scopes = [Scope(p, files, kinds) for p, files in sorted(by_partition.items())]
-        runs = judge.FilesOfRun(sum(s.bytes for s in self._scopes), len(self._scopes))
+        runs = rules.FilesOfRun(sum(s.bytes for s in self._scopes), len(self._scopes))
         ours = left.ours if left is not None else frozenset()
-        self._judge = Judge(own, columns.names, columns.by, not read.listing.indexed, ours, runs)
+        self._rules = AuditRules(own, columns.names, columns.by, not read.listing.indexed, ours, runs)
 
     def rows(self) -> list[dict[str, Any]]:
         """The row of the table, then those of its partitions, the worst first."""
-        judged = [(s, self._judge.of(s, self._past(s))) for s in self._scopes]
-        rows = [self._whole(judged)]
+        findings = [(s, self._rules.of(s, self._past(s))) for s in self._scopes]
+        rows = [self._whole(findings)]
         if any(c.partition for c in self.table.columns.all):
-            worst = sorted(judged, key=lambda sj: (-sum(sj[0].excess), sj[0].partition))
-            rows += [self._of_scope(s, j) for s, j in worst]
+            worst = sorted(findings, key=lambda sf: (-sum(sf[0].excess), sf[0].partition))
+            rows += [self._of_scope(s, f) for s, f in worst]
         return rows
 
     def result(self, pictures: bool) -> Result:
         """The rows, with those of ``clustering_boxes`` if `pictures` need them."""
         return Result(self.rows(), _box_rows(self.table, self.columns, self.files) if pictures else [])
 
-    def _past(self, scope: Scope) -> judge.Past:
+    def _past(self, scope: Scope) -> rules.Past:
         left = self._left
         if left is None:
-            return judge.Past(False, False, None, None)
+            return rules.Past(False, False, None, None)
         unchanged = not left.since([f.file for f in scope.files])
         if not self._same or scope.partition not in left.laid_out:
-            return judge.Past(False, unchanged, None, None)
+            return rules.Past(False, unchanged, None, None)
         curve = None if left.curve == "auto" else left.curve
-        return judge.Past(True, unchanged, curve, left.purposes.get(scope.partition))
+        return rules.Past(True, unchanged, curve, left.purposes.get(scope.partition))
 
-    def _of_scope(self, scope: Scope, judgement: Judgement) -> dict[str, Any]:
+    def _of_scope(self, scope: Scope, finding: Finding) -> dict[str, Any]:
         levels = {name: [level.joint, *level.columns] for name, level in scope.levels.items()}
-        avoidable = _avoidable(scope, judgement)
-        return self._row(scope.partition, judgement, [scope.partition], levels, scope.files, avoidable)
+        avoidable = _avoidable(scope, finding)
+        return self._row(scope.partition, finding, [scope.partition], levels, scope.files, avoidable)
 
-    def _whole(self, judged: Sequence[tuple[Scope, Judgement]]) -> dict[str, Any]:
-        judgement, only = _of_table(self.table.listing.place.text, self.columns.names, judged)
-        scopes = [s for s, _ in judged]
+    def _whole(self, findings: Sequence[tuple[Scope, Finding]]) -> dict[str, Any]:
+        finding, only = _of_table(self.table.listing.place.text, self.columns.names, findings)
+        scopes = [s for s, _ in findings]
         levels = {}
         for name in (FILE, ROW_GROUP) if scopes else ():
             each = [[s.levels[name].joint, *s.levels[name].columns] for s in scopes]
             levels[name] = [together(list(parts)) for parts in zip(*each)]
-        avoidable = [file for s, j in judged for file in _avoidable(s, j)]
-        return self._row(None, judgement, only, levels, self.files, avoidable)
+        avoidable = [file for s, f in findings for file in _avoidable(s, f)]
+        return self._row(None, finding, only, levels, self.files, avoidable)
 
     def _row(
         self,
         partition: str | None,
-        judgement: Judgement,
+        finding: Finding,
         only: Sequence[str],
         levels: dict[str, list[Numbers]],
         files: Sequence[FileBlocks],
@@ -113,12 +113,12 @@ class Audit:
     ) -> dict[str, Any]:
         depths = levels[FILE][0].depths if levels else None
         since = None if self._left is None else self._left.since([f.file for f in files])
-        cure = judgement.cure
+        fix = finding.fix
         return {
             "partition": partition,
-            "verdict": judgement.verdict,
-            "reason": judgement.reason,
-            "statement": None if cure is None else judge.statement_of(cure, self.table, only),
+            "verdict": finding.verdict,
+            "reason": finding.reason,
+            "statement": None if fix is None else rules.statement_of(fix, self.table, only),
             "cluster_by_keys": f"({', '.join(self.columns.names)})",
             "curve": self._left.curve if self._left is not None and self._same else None,
             "notes": list(self._notes),
@@ -171,64 +171,64 @@ class Audit:
         }
 
 
-def _avoidable(scope: Scope, judgement: Judgement) -> Sequence[FileBlocks]:
+def _avoidable(scope: Scope, finding: Finding) -> Sequence[FileBlocks]:
     """The avoidable files. A partition that is as it should be has none, though its files differ."""
-    return scope.avoidable if judgement.verdict in judge.MENDED_BY_ORDER else ()
+    return scope.avoidable if finding.verdict in rules.MENDED_BY_ORDER else ()
 
 
 def _of_table(
-    name: str, columns: Sequence[str], judged: Sequence[tuple[Scope, Judgement]]
-) -> tuple[Judgement, Sequence[str]]:
-    """The judgement on the whole table, and the partitions in its statement (none means all)."""
-    if not judged:
-        return Judgement(judge.OK, f"{name} has no rows.", None), ()
-    if len(judged) == 1:
-        return judged[0][1], ()
-    kinds = sorted({j.verdict for _, j in judged}, key=judge.SEVERITY.index)
-    worst = next((k for k in kinds if k != judge.TOO_SMALL or _most_rows(judged)), judge.OK)
-    if worst == judge.OK:
-        return _well(columns, judged), ()
-    same = [(s, j) for s, j in judged if j.verdict == worst]
-    scope, judgement = max(same, key=lambda sj: (sum(sj[0].excess), sj[0].rows))
-    several = len(same) > _MOST_NAMED or all(len(s.files) < 2 or j.verdict == worst for s, j in judged)
-    said, cure = _together(judgement, [j for _, j in same])
+    name: str, columns: Sequence[str], findings: Sequence[tuple[Scope, Finding]]
+) -> tuple[Finding, Sequence[str]]:
+    """The finding on the whole table, and the partitions in its statement (none means all)."""
+    if not findings:
+        return Finding(rules.OK, f"{name} has no rows.", None), ()
+    if len(findings) == 1:
+        return findings[0][1], ()
+    kinds = sorted({f.verdict for _, f in findings}, key=rules.SEVERITY.index)
+    worst = next((k for k in kinds if k != rules.TOO_SMALL or _most_rows(findings)), rules.OK)
+    if worst == rules.OK:
+        return _well(columns, findings), ()
+    same = [(s, f) for s, f in findings if f.verdict == worst]
+    scope, finding = max(same, key=lambda sf: (sum(sf[0].excess), sf[0].rows))
+    several = len(same) > _MOST_NAMED or all(len(s.files) < 2 or f.verdict == worst for s, f in findings)
+    said, fix = _together(finding, [f for _, f in same])
     count = f"{len(same):,} partition{'' if len(same) == 1 else 's'}"
-    reason = f"{count} of {len(judged)}: the worst is {scope.partition}. {said}"
+    reason = f"{count} of {len(findings)}: the worst is {scope.partition}. {said}"
     only = () if several else [s.partition for s, _ in same]
-    return judgement._replace(reason=reason, cure=cure), only
+    return finding._replace(reason=reason, fix=fix), only
 
 
-def _most_rows(judged: Sequence[tuple[Scope, Judgement]]) -> bool:
+def _most_rows(findings: Sequence[tuple[Scope, Finding]]) -> bool:
     """Whether partitions that are too small hold more than half of the rows."""
-    small = sum(s.rows for s, j in judged if j.verdict == judge.TOO_SMALL)
-    return 2 * small > sum(s.rows for s, _ in judged)
+    small = sum(s.rows for s, f in findings if f.verdict == rules.TOO_SMALL)
+    return 2 * small > sum(s.rows for s, _ in findings)
 
 
-def _together(worst: Judgement, same: Sequence[Judgement]) -> tuple[str, judge.Cure | None]:
+def _together(worst: Finding, same: Sequence[Finding]) -> tuple[str, rules.Fix | None]:
     """The reason and the statement of the worst partition, for all of them.
 
     fileCount is that of each partition, so they get their mean. They get none if a run would begin with some
     of them without it.
     """
-    cure = worst.cure
-    if cure is None or not cure.columns or len(same) < 2:
-        return worst.reason, cure
-    counts = [j.cure.files for j in same if j.cure is not None and j.cure.files is not None]
+    fix = worst.fix
+    if fix is None or fix == rules.INDEX or len(same) < 2:
+        return worst.reason, fix
+    counts = [f.fix.files for f in same if f.fix is not None and f.fix.files is not None]
     if len(counts) < len(same):
-        return worst.reason, cure._replace(files=None)
+        return worst.reason, fix._replace(files=None)
     mean = math.ceil(sum(counts) / len(counts))
     said = worst.with_files(mean) if worst.with_files is not None else worst.reason
-    return f"{said} fileCount is that of each partition.", cure._replace(files=mean)
+    return f"{said} fileCount is that of each partition.", fix._replace(files=mean)
 
 
-def _well(columns: Sequence[str], judged: Sequence[tuple[Scope, Judgement]]) -> Judgement:
-    cure = next((j.cure for _, j in judged if j.cure is not None and not j.cure.columns), None)
-    several = [s for s, _ in judged if len(s.files) > 1]
+def _well(columns: Sequence[str], findings: Sequence[tuple[Scope, Finding]]) -> Finding:
+    fix = next((f.fix for _, f in findings if f.fix == rules.INDEX), None)
+    several = [s for s, _ in findings if len(s.files) > 1]
     if not any(n > 1 for s in several for n in s.of_files.distinct):
-        return Judgement(judge.OK, f"None of its {len(judged)} partitions has anything to skip.", cure)
+        return Finding(rules.OK, f"None of its {len(findings)} partitions has anything to skip.", fix)
     reads = reads_together([s.of_files.joint.reads for s in several])
-    good = judge.good(columns, reads.look_up, reads.look_up_bound)
-    return Judgement(judge.OK, f"Its {len(judged)} partitions are in order. {good}", cure)
+    good = rules.good(columns, reads.look_up, reads.look_up_bound)
+    return Finding(rules.OK, f"Its {len(findings)} partitions are in order. {good}", fix)
 
 
 def _encrypted(files: Sequence[FileBlocks]) -> list[str]:
@@ -238,7 +238,7 @@ def _encrypted(files: Sequence[FileBlocks]) -> list[str]:
 
 
 def _is_long(zone: Any) -> bool:
-    return bool(zone) and any(isinstance(word, bytes) and len(word) >= _LONG for word in zone)
+    return bool(zone) and any(isinstance(bound, bytes) and len(bound) >= _LONG for bound in zone)
 
 
 _EPOCH = datetime(1970, 1, 1)
@@ -284,42 +284,42 @@ def _range(zone: Zone, scale: Scale, kind: SparkType | None) -> dict[str, Any]:
     }
 
 
-def value_text(word: Any, kind: SparkType) -> str | None:
+def value_text(value: Any, kind: SparkType) -> str | None:
     """The text that a cast to STRING in UTC gives, or the hexadecimal digits of BINARY. It may be None."""
     if kind.name == "string":
         try:
-            return bytes(word).decode()
+            return bytes(value).decode()
         except UnicodeDecodeError:
             return None
     if kind.name == "binary":
-        return bytes(word).hex().upper()
+        return bytes(value).hex().upper()
     if kind.name == "boolean":
-        return "true" if word else "false"
+        return "true" if value else "false"
     if kind.name in ("float", "double"):
-        return _floating(word, kind.name)
+        return _floating(value, kind.name)
     if kind.name == "decimal":
-        return f"{Decimal(word).scaleb(-kind.scale, _DIGITS):f}"
+        return f"{Decimal(value).scaleb(-kind.scale, _DIGITS):f}"
     try:
         if kind.name == "date":
-            return (date(1970, 1, 1) + timedelta(days=word)).isoformat()
+            return (date(1970, 1, 1) + timedelta(days=value)).isoformat()
         if kind.name in ("timestamp", "timestamp_ntz"):
-            when = _EPOCH + timedelta(microseconds=word)
+            when = _EPOCH + timedelta(microseconds=value)
             fraction = f".{when.microsecond:06d}".rstrip("0") if when.microsecond else ""
             return f"{when:%Y-%m-%d %H:%M:%S}{fraction}"
     except OverflowError:
         return None
-    return str(word)
+    return str(value)
 
 
-def _floating(word: int, name: str) -> str:
+def _floating(value: int, name: str) -> str:
     """The text of a number as Java writes it: 0.5, 1.0E7."""
     if name == "double":
-        number, digits = double_of(word), repr(double_of(word))
+        number, digits = double_of(value), repr(double_of(value))
     else:
-        number = float_of(word)
+        number = float_of(value)
         # the fewest digits that give the same number again
         texts = (f"{number:.{n}g}" for n in range(1, 10))
-        digits = next(t for t in texts if of_float(float(t)) == word)
+        digits = next(t for t in texts if of_float(float(t)) == value)
     if not math.isfinite(number):
         return {"inf": "Infinity", "-inf": "-Infinity"}.get(str(number), "NaN")
     exact = Decimal(digits)

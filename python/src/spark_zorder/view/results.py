@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from .._text import flat
 from .parts import Part, Said, Statement, Table
+from .readings import LEVELS
 from .units import UNKNOWN, count, figure, percent, size, times
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     Fields = dict[str, Any]
 
-LEVELS = {"files": "files", "row_groups": "row groups", "pages": "pages"}
 # of its bound: what is read is below it, and not by rounding alone
 _BEATEN = 0.995
 # in the order of time, each with the head of its column
@@ -76,8 +75,8 @@ def _shares(caption: str, head: str, rows: Sequence[Fields] | None) -> list[Part
     """A table with one line for each level. Unknown levels and states are left out."""
     lines = []
     for row in rows or []:
-        for level, name in LEVELS.items():
-            states = row.get(level) or {}
+        for name in LEVELS.values():
+            states = row.get(name.replace(" ", "_")) or {}
             before, forecast, measured, bound = (states.get(state) for state in _STATES)
             after = forecast if measured is None else measured
             if after is not None and bound and after < _BEATEN * bound:
@@ -202,7 +201,7 @@ _SHARES = ("now", "before", "forecast", "measured", "bound")
 
 def plain(rows: Sequence[Fields]) -> list[Part]:
     """A table of any other result, with nested fields side by side."""
-    flats = [flat(row) for row in rows]
+    flats = [_flat(row) for row in rows]
     if not flats:
         return [Said("", "No rows.")]
     # rows with maps need not have the same keys
@@ -211,6 +210,17 @@ def plain(rows: Sequence[Fields]) -> list[Part]:
         i for i, h in enumerate(heads) if all(isinstance(f.get(h), (int, float, type(None))) for f in flats)
     ]
     return [Table("", heads, [[_cell(f.get(h)) for h in heads] for f in flats], numeric)]
+
+
+def _flat(fields: Fields, prefix: str = "") -> Fields:
+    """Puts nested fields side by side, under names such as ``outer.inner``."""
+    out: Fields = {}
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            out.update(_flat(value, f"{prefix}{name}."))
+        else:
+            out[f"{prefix}{name}"] = value
+    return out
 
 
 def _cell(value: Any) -> str:

@@ -27,20 +27,20 @@ def followed(spark: SparkSession) -> Iterator[None]:
     Elsewhere it does nothing: a terminal gets the lines from the JVM, and a client of Connect has no JVM.
     ``spark.zorder.progress.show`` = ``false`` switches it off.
     """
-    lines = None
+    bridge = None
     if _in_notebook() and not _session.is_connect(spark) and spark.conf.get(SHOW, "auto") != "false":
-        lines = _session.jvm_class(spark, "clustering.request.Progress")
-    if lines is None:
+        bridge = _session.jvm_class(spark, "sql.PythonBridge")
+    if bridge is None:
         yield
         return
     session: Any = spark
-    lines.forget(session._jsparkSession)
+    bridge.forgetProgress(session._jsparkSession)
     shown = _Shown()
     ended = threading.Event()
 
     def follow() -> None:
         while not ended.wait(_SECONDS):
-            shown.update(list(lines.lines(session._jsparkSession)))
+            shown.update(list(bridge.progressLines(session._jsparkSession)))
 
     follower = threading.Thread(target=follow, daemon=True)
     follower.start()
@@ -49,7 +49,7 @@ def followed(spark: SparkSession) -> Iterator[None]:
     finally:
         ended.set()
         follower.join()
-        shown.update(list(lines.lines(session._jsparkSession)))
+        shown.update(list(bridge.progressLines(session._jsparkSession)))
 
 
 class _Shown:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from ..files.words import double_of, float_of
+from ..files.normalized import double_of, float_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -112,13 +112,13 @@ def _is_bytes(kind: SparkType | None) -> bool:
     return kind.name in ("string", "binary") or (kind.name == "decimal" and kind.precision > 18)
 
 
-def _as_bytes(word: Any) -> bytes:
-    return word if isinstance(word, bytes) else (word + _HALF).to_bytes(16, "big")
+def _as_bytes(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else (value + _HALF).to_bytes(16, "big")
 
 
-def _places_of_bytes(words: list[bytes]) -> list[float]:
-    """The bytes after the prefix that all words share, as numbers."""
-    first, last = words[0], words[-1]
+def _places_of_bytes(values: list[bytes]) -> list[float]:
+    """The bytes after the prefix that all values share, as numbers."""
+    first, last = values[0], values[-1]
     most = min(len(first), len(last))
     shared = next((i for i in range(most) if first[i] != last[i]), most)
-    return [float(int.from_bytes(w[shared : shared + _BYTES].ljust(_BYTES, b"\0"), "big")) for w in words]
+    return [float(int.from_bytes(v[shared : shared + _BYTES].ljust(_BYTES, b"\0"), "big")) for v in values]

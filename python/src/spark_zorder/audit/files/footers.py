@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._errors import AuditError
 from . import sparktype, thrift
-from .words import decoder
+from .normalized import decoder
 from .zones import ONLY_NULLS, UNKNOWN, Block, Zone, union
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .listing import Entry, Listing, Place
+    from .normalized import Decoder
     from .sparktype import Leaf
     from .table import Column
     from .thrift import Struct
-    from .words import Decoder
 
 
 # many threads for a store, since requests wait most of the time

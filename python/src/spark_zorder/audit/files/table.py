@@ -216,8 +216,8 @@ def _partition_zone(text: str | None, kind: SparkType | None) -> Zone:
         return ONLY_NULLS
     if kind is None:
         return UNKNOWN
-    word = text.encode() if kind.name == "string" else _days(text) if kind.name == "date" else int(text)
-    return word, word
+    value = text.encode() if kind.name == "string" else _days(text) if kind.name == "date" else int(text)
+    return value, value
 
 
 def _days(text: str) -> int | None:

@@ -1,7 +1,7 @@
 """Zones: what the statistics of a block (a file or a row group) say about one column.
 
-A zone is ``UNKNOWN``, ``ONLY_NULLS``, or the pair of the least and the greatest word of the block. Words are
-numbers or byte strings in Spark's order of the type; the words of one column are all of one kind.
+A zone is ``UNKNOWN``, ``ONLY_NULLS``, or the pair of the least and the greatest value of the block. Values
+are normalized: numbers or byte strings in Spark's order of the type, all of one kind in a column.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Word = Union[int, bytes]
-# a pair of words; the type is Any because a number and a byte string are never compared
+Normalized = Union[int, bytes]
+# a pair of values; the type is Any because a number and a byte string are never compared
 Zone = Optional[tuple[Any, ...]]
 
 # nothing is known, so every query must read the block
@@ -22,7 +22,7 @@ UNKNOWN: Zone = None
 ONLY_NULLS: Zone = ()
 
 
-def between(low: Word | None, high: Word | None) -> Zone:
+def between(low: Normalized | None, high: Normalized | None) -> Zone:
     """The zone of two bounds. It is unknown if one is missing or if they are out of order."""
     pair: tuple[Any, Any] = (low, high)
     return UNKNOWN if low is None or high is None or pair[0] > pair[1] else pair

@@ -30,7 +30,7 @@ _FILES_FOR_INDEX = 100
 _FEWEST_WORST = 4
 
 
-class Cure(NamedTuple):
+class Fix(NamedTuple):
     """The statement to run: a clustering by ``columns``, or an index if there are none.
 
     ``curve`` is the curve to name, if any. ``options`` are names and values as SQL. ``full`` says that the
@@ -47,7 +47,10 @@ class Cure(NamedTuple):
     files: int | None = None
 
 
-class Judgement(NamedTuple):
+INDEX = Fix()
+
+
+class Finding(NamedTuple):
     """A verdict, its reason in one or two sentences, and the statement to run, if one helps.
 
     ``with_files`` gives the reason if the statement has another number of files. None means the same reason.
@@ -55,7 +58,7 @@ class Judgement(NamedTuple):
 
     verdict: str
     reason: str
-    cure: Cure | None
+    fix: Fix | None
     with_files: Callable[[int], str] | None = None
 
 
@@ -78,8 +81,8 @@ class Past(NamedTuple):
         return self.laid_out and self.unchanged
 
 
-class Judge:
-    """Judges partitions by the audited columns, whose names are given as SQL.
+class AuditRules:
+    """Finds what to say of partitions by the audited columns, whose names are given as SQL.
 
     ``by`` are these names with those of the expressions that were left out. ``may_index`` says that an index
     would save queries from reading the footers. ``ours`` are the paths of the files that runs in force wrote.
@@ -106,32 +109,32 @@ class Judge:
         self._all = ", ".join(names)
         self._may_index = may_index
 
-    def of(self, scope: Scope, past: Past) -> Judgement:
-        """Judges one partition, with what is known of its past."""
+    def of(self, scope: Scope, past: Past) -> Finding:
+        """The finding on one partition, with what is known of its past."""
         if len(scope.files) < 2 and (self._runs.of(scope.files) or 0) < 2:
-            return Judgement(OK, f"{_count(len(scope.files), 'file')}: nothing to skip.", None)
-        return self._asked(scope, self._no_statistics(scope, past) or self._by_reads(scope, past))
+            return Finding(OK, f"{_count(len(scope.files), 'file')}: nothing to skip.", None)
+        return self._with_file_count(scope, self._no_statistics(scope, past) or self._by_reads(scope, past))
 
-    def _asked(self, scope: Scope, found: Judgement) -> Judgement:
+    def _with_file_count(self, scope: Scope, found: Finding) -> Finding:
         """Adds the number of files to the statement if a run would not begin without it."""
-        cure = found.cure
-        if cure is None or not cure.columns:
+        fix = found.fix
+        if fix is None or fix == INDEX:
             return found
-        taken = scope.avoidable if cure.worst else scope.files
+        taken = scope.avoidable if fix.worst else scope.files
         if self._runs.of(taken) is not None:
             return found
         note = f" It is small ({_size(taken)}): a run leaves it alone without fileCount."
         beside = len(scope.files) - len(taken)
         said = found.with_files or (lambda _: found.reason)
-        return Judgement(
+        return Finding(
             found.verdict,
             found.reason + note,
-            cure._replace(files=len(taken)),
+            fix._replace(files=len(taken)),
             # a run makes so many files of those that it takes
             lambda n: said(beside + n) + note,
         )
 
-    def _no_statistics(self, scope: Scope, past: Past) -> Judgement | None:
+    def _no_statistics(self, scope: Scope, past: Past) -> Finding | None:
         for i, name in enumerate(self._names):
             unknown = scope.unknown_share(i)
             if unknown <= 0.5:
@@ -140,12 +143,12 @@ class Judge:
             why = f"{_percent(unknown)} of the {what} without min and max of {name}"
             because = self._helpless(scope, i)
             if because is not None:
-                return Judgement(NO_STATISTICS, why + because, None)
+                return Finding(NO_STATISTICS, why + because, None)
             # Spark writes timestamps as INT96 by default, and INT96 has no bounds
             options = (("timestampType", "'micros'"),) if self._is_timestamp(i) else ()
             reason = f"{why}, so that every query reads them; a rewrite gives them statistics."
-            cure = Cure(self._by, past.curve, options, not options and past.settled)
-            return Judgement(NO_STATISTICS, reason, cure)
+            fix = Fix(self._by, past.curve, options, not options and past.settled)
+            return Finding(NO_STATISTICS, reason, fix)
         return None
 
     def _is_timestamp(self, column: int) -> bool:
@@ -168,75 +171,75 @@ class Judge:
         known = " with min and max" if any(map(scope.unknown, range(len(self._names)))) else ""
         return f"All files{known} have the same single value of {self._all}."
 
-    def _by_reads(self, scope: Scope, past: Past) -> Judgement:
+    def _by_reads(self, scope: Scope, past: Past) -> Finding:
         level = scope.of_files
         worst = not past.laid_out and _is_worst(scope)
         useful = [i for i, distinct in enumerate(level.distinct) if distinct > 1]
         if not useful:
-            return Judgement(OK, self._one_value(scope), None)
+            return Finding(OK, self._one_value(scope), None)
         options = (("worstFiles", "0.8"),) if worst else ()
         if len(useful) > 1 or self._leaves_out:
             now = level.joint.reads.look_up
             # of files that are in their places already, another curve may make more
             curve = None if past.settled else past.curve
-            cure = Cure(self._by, curve, options, past.settled, worst)
+            fix = Fix(self._by, curve, options, past.settled, worst)
             if past.purpose is not None and past.settled:
-                return Judgement(OK, f"{reading(self._names, now)}. The last run {past.purpose}.", None)
+                return Finding(OK, f"{reading(self._names, now)}. The last run {past.purpose}.", None)
             # what the last run made by an expression as well is not judged without it
             judged = not (self._leaves_out and past.laid_out)
             if not judged or not _needs(now, level.bound_of(len(scope.files))):
-                return self._well(scope, now, level.bound_of, cure, past)
+                return self._well(scope, now, level.bound_of, fix, past)
             layout, more = f"a layout by {self._all}", _avoidable(scope, worst)
 
             def reclustered(files: int) -> str:
                 return self._reads(now, level.bound_of(files), layout) + more
 
-            return self._needing(RECLUSTER, scope, cure, now, level.bound_of, reclustered)
+            return self._needing(RECLUSTER, scope, fix, now, level.bound_of, reclustered)
         only = useful[0]
         name, now = self._names[only], level.columns[only].reads.look_up
-        cure = Cure((name,), "lexical", options, past.settled, worst)
+        fix = Fix((name,), "lexical", options, past.settled, worst)
 
         def least(files: int) -> float:
             return scope.bound_of_sort(only, files)
 
         if not _needs(now, least(len(scope.files))):
-            return self._well(scope, now, least, cure, past)
+            return self._well(scope, now, least, fix, past)
         others = "" if len(self._names) == 1 else " The other columns have one value and cannot help."
         others += _avoidable(scope, worst) if worst else ""
 
         def sorted_by(files: int) -> str:
             return self._reads(now, least(files), f"a sort by {name}") + others
 
-        return self._needing(USE_SORT, scope, cure, now, least, sorted_by)
+        return self._needing(USE_SORT, scope, fix, now, least, sorted_by)
 
     def _needing(
         self,
         verdict: str,
         scope: Scope,
-        cure: Cure,
+        fix: Fix,
         now: float,
         least: Callable[[int], float],
         said: Callable[[int], str],
-    ) -> Judgement:
+    ) -> Finding:
         """The reason has the figure of as many files as the statement makes.
 
         It names a number of files if those that a run would make of itself are too few to gain much. ``said``
         gives the reason by the number of files that there will be.
         """
         has = len(scope.files)
-        taken = scope.avoidable if cure.worst else scope.files
+        taken = scope.avoidable if fix.worst else scope.files
         planned = self._runs.of(taken)
         made = has if planned is None else has - len(taken) + planned
         if planned is not None and not _needs(now, least(made)):
-            return Judgement(verdict, said(has), cure._replace(files=len(taken)), said)
-        return Judgement(verdict, said(made), cure, said)
+            return Finding(verdict, said(has), fix._replace(files=len(taken)), said)
+        return Finding(verdict, said(made), fix, said)
 
     def _reads(self, now: float, least: float, layout: str) -> str:
         return f"{reading(self._names, now)}, and {layout} can bring it to {_percent(least)}."
 
     def _well(
-        self, scope: Scope, now: float, least: Callable[[int], float], order: Cure, past: Past
-    ) -> Judgement:
+        self, scope: Scope, now: float, least: Callable[[int], float], order: Fix, past: Past
+    ) -> Finding:
         """Says something about files that are as good as so many files can be.
 
         ``least`` is the least that look-ups read, by the number of files. ``order`` makes more files of them.
@@ -246,13 +249,13 @@ class Judge:
             return few
         said = good(self._names, now, least(len(scope.files)))
         if not self._may_index or len(scope.files) < _FILES_FOR_INDEX:
-            return Judgement(OK, said, None)
+            return Finding(OK, said, None)
         index = f" An index spares each query the footers of the {len(scope.files)} files."
-        return Judgement(OK, said + index, Cure())
+        return Finding(OK, said + index, INDEX)
 
     def _too_few(
-        self, scope: Scope, now: float, least: Callable[[int], float], order: Cure, past: Past
-    ) -> Judgement | None:
+        self, scope: Scope, now: float, least: Callable[[int], float], order: Fix, past: Past
+    ) -> Finding | None:
         """Most of the rows are read whatever their order, and more files would change that."""
         has, planned = len(scope.files), self._runs.of(scope.files)
         if now <= _MOST_READ or past.purpose is not None:
@@ -262,15 +265,15 @@ class Judge:
         if files <= has or not _needs(now, least(files)):
             return None
         if planned is not None:
-            cure = order._replace(options=(), full=past.laid_out, worst=False, files=files)
+            fix = order._replace(options=(), full=past.laid_out, worst=False, files=files)
             said = f"{few} With {files} files it can be about {_percent(least(files))}."
-            return Judgement(TOO_FEW_FILES, said, cure)
+            return Finding(TOO_FEW_FILES, said, fix)
         each = ", which is per partition," if self._runs.partitions > 1 else ""
         said = (
             f"{few} It is small ({_size(scope.files)}), so a run leaves it alone: WITH (fileCount = {files})"
             f"{each} could bring it to about {_percent(least(files))}."
         )
-        return Judgement(TOO_SMALL, said, None)
+        return Finding(TOO_SMALL, said, None)
 
 
 def reading(names: Sequence[str], now: float) -> str:
@@ -335,20 +338,20 @@ def _count(n: int, noun: str) -> str:
 _NUMBERS = frozenset({"int", "bigint"})
 
 
-def statement_of(cure: Cure, table: Table, only: Sequence[str]) -> str:
+def statement_of(fix: Fix, table: Table, only: Sequence[str]) -> str:
     """The text of the statement. ``only`` are the partition directories to restrict it to, or none."""
     target = _sql.literal(table.listing.place.text)
-    if not cure.columns:
+    if fix == INDEX:
         return f"ZORDER INDEX {target}"
     conditions = [_condition(table, directory) for directory in only]
     said = [c for c in conditions if c]
     where = f" WHERE {' OR '.join(said)}" if said and len(said) == len(conditions) else ""
-    full = " FULL" if cure.full else ""
-    using = f" USING CURVE {cure.curve}" if cure.curve is not None else ""
-    count = () if cure.files is None else (("fileCount", str(cure.files)),)
-    options = ", ".join(f"{name} = {value}" for name, value in (*cure.options, *count))
+    full = " FULL" if fix.full else ""
+    using = f" USING CURVE {fix.curve}" if fix.curve is not None else ""
+    count = () if fix.files is None else (("fileCount", str(fix.files)),)
+    options = ", ".join(f"{name} = {value}" for name, value in (*fix.options, *count))
     settings = f" WITH ({options})" if options else ""
-    return f"ZORDER TABLE {target}{full}{where} BY ({', '.join(cure.columns)}){using}{settings}"
+    return f"ZORDER TABLE {target}{full}{where} BY ({', '.join(fix.columns)}){using}{settings}"
 
 
 def _condition(table: Table, directory: str) -> str:

@@ -1,4 +1,4 @@
-"""Bounds of Parquet files as words, in Spark's order of the column's type (docs/spec.md, sections 1 and 7).
+"""Bounds of Parquet files, normalized to Spark's order of the type (docs/spec.md, sections 1 and 7).
 
 Bounds that are in doubt are unknown. The JVM has the same rules in ``ParquetZones``; a test compares the two.
 """
@@ -10,14 +10,14 @@ import struct
 from typing import TYPE_CHECKING, Any, Callable
 
 from .sparktype import INTEGERS
-from .zones import UNKNOWN, Word, Zone, between
+from .zones import UNKNOWN, Normalized, Zone, between
 
 if TYPE_CHECKING:
     from .footers import Origin
     from .sparktype import Leaf, SparkType
 
-    # from a bound as pyarrow gives it to its word, or to None if it has no word
-    _ToWord = Callable[[Any], "Word | None"]
+    # from a bound as pyarrow gives it to its normalized value, or to None if it has none
+    _Normalize = Callable[[Any], "Normalized | None"]
     Decoder = Callable[[Any, Any], Zone]
 
 # earlier values may be in an old calendar: 1582-10-15 in days, and 1900-01-01 in microseconds
@@ -75,20 +75,20 @@ def of_float(value: float) -> int:
     return bits ^ ((bits >> 31) & 0x7FFFFFFF)
 
 
-def float_of(word: int) -> float:
-    """The FLOAT of a word that `of_float` made."""
-    number: float = struct.unpack("<f", struct.pack("<i", word ^ ((word >> 31) & 0x7FFFFFFF)))[0]
+def float_of(value: int) -> float:
+    """The FLOAT of a number that `of_float` made."""
+    number: float = struct.unpack("<f", struct.pack("<i", value ^ ((value >> 31) & 0x7FFFFFFF)))[0]
     return number
 
 
-def double_of(word: int) -> float:
-    """The DOUBLE of a word that `of_double` made."""
-    number: float = struct.unpack("<d", struct.pack("<q", word ^ ((word >> 63) & (_LONG - 1))))[0]
+def double_of(value: int) -> float:
+    """The DOUBLE of a number that `of_double` made."""
+    number: float = struct.unpack("<d", struct.pack("<q", value ^ ((value >> 63) & (_LONG - 1))))[0]
     return number
 
 
-def _plain(word: _ToWord) -> Decoder:
-    return lambda low, high: between(word(low), word(high))
+def _plain(normalize: _Normalize) -> Decoder:
+    return lambda low, high: between(normalize(low), normalize(high))
 
 
 def _integers(leaf: Leaf, name: str) -> Decoder | None:
@@ -104,12 +104,12 @@ def _integers(leaf: Leaf, name: str) -> Decoder | None:
     return _plain(lambda v: v if -end <= v < end else None)
 
 
-def _calendar(word: _ToWord, first_sure: int, origin: Origin) -> Decoder:
+def _calendar(normalize: _Normalize, first_sure: int, origin: Origin) -> Decoder:
     if origin.proleptic:
-        return _plain(word)
+        return _plain(normalize)
 
     def zone(low: Any, high: Any) -> Zone:
-        found = between(word(low), word(high))
+        found = between(normalize(low), normalize(high))
         return UNKNOWN if found and found[0] < first_sure else found
 
     return zone
@@ -121,11 +121,11 @@ def _timestamps(leaf: Leaf, name: str, origin: Origin) -> Decoder | None:
     factor = {"microseconds": 1, "milliseconds": 1000}.get(leaf.logical["timeUnit"])
     if factor is None or leaf.logical["isAdjustedToUTC"] != (name == "timestamp"):
         return None
-    word = _times(factor)
-    return _calendar(word, FIRST_SURE_MICROS, origin) if name == "timestamp" else _plain(word)
+    normalize = _times(factor)
+    return _calendar(normalize, FIRST_SURE_MICROS, origin) if name == "timestamp" else _plain(normalize)
 
 
-def _times(factor: int) -> _ToWord:
+def _times(factor: int) -> _Normalize:
     """Multiplies by `factor`, if the product safely fits into 64 bits."""
     if factor == 1:
         return int
@@ -133,7 +133,7 @@ def _times(factor: int) -> _ToWord:
     return lambda v: v * factor if -end < v < end else None
 
 
-def _unscaled(value: Any) -> Word | None:
+def _unscaled(value: Any) -> Normalized | None:
     """The whole number as which a decimal is stored."""
     if isinstance(value, int):
         return value
@@ -145,8 +145,8 @@ def _floats(leaf: Leaf, name: str) -> Decoder | None:
     wanted = ("FLOAT",) if name == "float" else ("FLOAT", "DOUBLE")
     if leaf.physical not in wanted or leaf.annotation not in ("None", "Undefined"):
         return None
-    word = of_float if name == "float" else of_double
-    return _plain(lambda value: None if math.isnan(value) else word(value))
+    normalize = of_float if name == "float" else of_double
+    return _plain(lambda value: None if math.isnan(value) else normalize(value))
 
 
 def _others(leaf: Leaf, name: str) -> Decoder | None:
