@@ -328,8 +328,8 @@ MUTANTS = [
     Mutant(
         "an index of a format goes by the name of a file alone",
         f"{SKIP}/scan/NarrowedList.scala",
-        "index.files.find(key(path), length, 0L)",
-        "index.files.find(key(path), math.min(length, 7L), 0L)",
+        "index.files.find(key(file.path), file.length, file.generation)",
+        "index.files.find(key(file.path), math.min(file.length, 7L), file.generation)",
         "FormatIndexSuite",
     ),
     Mutant(

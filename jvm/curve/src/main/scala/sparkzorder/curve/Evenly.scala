@@ -1,6 +1,8 @@
 package sparkzorder.curve
 
-/** Some of many things, evenly taken: the first ones of a table may be the oldest and differ from the rest. */
+/**
+ * Some of many things, evenly taken: the first ones of a table may be the oldest and differ from the rest.
+ */
 object Evenly {
 
   /** Which of `n` things the `i`-th of `k` is. */

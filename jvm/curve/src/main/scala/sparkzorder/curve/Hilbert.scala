@@ -117,8 +117,8 @@ private object Hilbert2 {
 }
 
 /**
- * The Hilbert index in four dimensions, for the order of the rows inside a file: the general tables, with their
- * sizes known when the code is compiled and coordinates that need no array.
+ * The Hilbert index in four dimensions, for the order of the rows inside a file: the general tables, with
+ * their sizes known when the code is compiled and coordinates that need no array.
  */
 private[curve] object Hilbert4 {
   // scalafix:off DisableSyntax

@@ -1,8 +1,8 @@
 package sparkzorder.curve
 
 /**
- * Which bits of which columns a raw key holds, and in what order (docs/spec.md, section 1). It depends on the types
- * only.
+ * Which bits of which columns a raw key holds, and in what order (docs/spec.md, section 1). It depends on the
+ * types only.
  *
  * The words of a row lie in one `Array[Long]`: column `i` has `1 + widths(i)` bits, the NULL bit first,
  * left-aligned from `words(begin(i))` on, with zeros behind. [[KeyWords]] writes them.

@@ -35,8 +35,9 @@ final case class NormalizedBytes(bytes: Array[Byte]) extends NormalizedValue {
 }
 
 /**
- * Where the byte strings below `bytes` end: above every one of them, and below `bytes`. There is no greatest string
- * below another one, so this is the end of an interval that stops short of it; no value is normalized to it.
+ * Where the byte strings below `bytes` end: above every one of them, and below `bytes`. There is no greatest
+ * string below another one, so this is the end of an interval that stops short of it; no value is normalized
+ * to it.
  */
 final case class BelowBytes(bytes: Array[Byte]) extends NormalizedValue {
   override def compare(that: NormalizedValue): Int = that match {

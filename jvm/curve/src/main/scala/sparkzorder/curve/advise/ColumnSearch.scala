@@ -43,8 +43,8 @@ final class ColumnSearch(
   }
 
   /**
-   * The best set of one column, of two, and so on. A column by which files are hardly cut is left out of a set, and a
-   * set that is there already is not repeated.
+   * The best set of one column, of two, and so on. A column by which files are hardly cut is left out of a
+   * set, and a set that is there already is not repeated.
    *
    * @param always
    *   this many columns are tried in any case
@@ -60,7 +60,9 @@ final class ColumnSearch(
     FoundSets(sets, chosen.filterNot(c => sets.exists(_.columns.contains(c))))
   }
 
-  /** The layout by these columns, without those that it hardly cuts if queries read as few files without them. */
+  /**
+   * The layout by these columns, without those that it hardly cuts if queries read as few files without them.
+   */
   private def useful(columns: IndexedSeq[Int], before: Option[ColumnSet]): ColumnSet = {
     val all = fitted(columns, before)
     val (least, bits) = all.order.zip(all.bits).minBy(_._2)
@@ -75,8 +77,9 @@ final class ColumnSearch(
     val rest = (0 until rows.columns).filterNot(c => chosen.contains(c) || unused.contains(c))
     if (rest.isEmpty || chosen.length >= most) chosen
     else {
-      val (next, its) = rest.map(c => c -> quickCost(chosen :+ c)).minBy(_._2)
-      if (chosen.length >= always && its > cost * Clearly) chosen else grow(chosen :+ next, its, always, most)
+      val (next, nextCost) = rest.map(c => c -> quickCost(chosen :+ c)).minBy(_._2)
+      if (chosen.length >= always && nextCost > cost * Clearly) chosen
+      else grow(chosen :+ next, nextCost, always, most)
     }
   }
 
@@ -86,21 +89,23 @@ final class ColumnSearch(
     heldOut.read(columns, tree, SliceTree.inFile).cost
   }
 
-  /** The layout that a run would choose among all builders. Without a log, only those that never lose are tried. */
+  /** The layout that a run would choose among all builders; without a log, among those that never lose. */
   private def fitted(columns: IndexedSeq[Int], before: Option[ColumnSet]): ColumnSet = {
     val sample = rows.only(columns)
     val asked = if (logged) queries.only(columns) else RankQueries.none
     val chosen =
       AutoChoice.fit(sample, asked, files, pagesPerFile, CurveRegistry.Auto.builders(columns.length))
     val shares = heldOut.read(columns, chosen.tree, chosen.inFile)
-    val (order, sorted) = columns.map(first => first +: columns.filter(_ != first)).map { order =>
-      order -> heldOut.read(order, Lexical.build(rows.only(order), files), Lexical.inFile)
-    }.minBy(_._2.cost)
+    val (order, sortTree, sorted) = columns.map { first =>
+      val by = first +: columns.filter(_ != first)
+      val tree = Lexical.build(rows.only(by), files)
+      (by, tree, heldOut.read(by, tree, Lexical.inFile))
+    }.minBy(_._3.cost)
     // one column alone is a sort by it
     val isSort = columns.length == 1 || sorted.cost <= shares.cost
     val best = if (isSort) sorted else shares
     val bits =
-      if (isSort) heldOut.bits(order, Lexical.build(rows.only(order), files), Lexical.inFile)
+      if (isSort) heldOut.bits(order, sortTree, Lexical.inFile)
       else heldOut.bits(columns, chosen.tree, chosen.inFile)
     val last = columns.last
     ColumnSet(
@@ -119,7 +124,10 @@ object ColumnSearch {
   /** A column beyond those that are tried in any case must lower the cost to this part. */
   private val Clearly = 0.97
 
-  /** A column by which files are hardly cut, such as a rare flag, must make queries read this much less of them. */
+  /**
+   * A column by which files are hardly cut, such as a rare flag, must make queries read this much less of
+   * them.
+   */
   private val NoBits = 0.05
 
   /** Files are not cut at all. */

@@ -1,7 +1,5 @@
 package sparkzorder.curve.build
 
-import java.util.stream.IntStream
-
 import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{RankQueries, ReadCost}
 import sparkzorder.curve.layout.{CutTree, InFileOrder}
@@ -11,31 +9,31 @@ import sparkzorder.curve.layout.{CutTree, InFileOrder}
  * the other, since a tree that learns from a log over-fits it, and once more with the halves exchanged, since
  * the winner of one half owes much to luck. The best is fitted again on everything.
  * The aligned Z-order, where it is a candidate, stays unless another is clearly better and reads no
- * more files, and what replaces it reads no more than it on the whole log; without a log no column may pay
- * for the others. Deterministic.
+ * more files, and what replaces it reads no more than it on the whole log. Without a log, nobody knows which
+ * columns are asked for: then no look-ups of a single column may read noticeably more. Deterministic.
  */
 final private class AutoChoice(
-    among: Seq[LayoutBuilder],
+    builders: Seq[LayoutBuilder],
     files: Int,
     pagesPerFile: Double,
     margin: AutoChoice.Margin) {
   import AutoChoice._
 
-  private[this] val plain = among.indexOf(AlignedZ)
+  /** The place of the aligned Z-order among the builders. */
+  private[this] val plain: Option[Int] = Some(builders.indexOf(AlignedZ)).filter(_ >= 0)
 
   def of(sample: RankedSample, queries: RankQueries): Chosen = {
-    val judged = compared(sample.thinned(math.max(ComparedRows, files * RowsPerFile)), queries)
-    val allowed = judged.indices.filter(i => plain < 0 || i == plain || clearly(judged(i), judged(plain)))
-    val best = allowed.reduceLeft((a, b) => if (judged(b).cost < judged(a).cost) b else a)
-    def take(i: Int, tree: CutTree) =
-      Chosen(tree, judged(i).inFile, among(i).name, judged.map(_.candidate))
-    def built(i: Int) = among(i).build(sample, queries, files)
-    val tree = built(best)
-    if (plain < 0 || best == plain) take(best, tree)
-    else {
-      val z = built(plain)
-      def whole(i: Int, tree: CutTree) = judge(among(i).name, tree, judged(i).inFile, sample, queries)
-      if (whole(best, tree).replaces(whole(plain, z), 1.0)) take(best, tree) else take(plain, z)
+    val scored = compared(sample.thinned(math.max(ComparedRows, files * RowsPerFile)), queries)
+    val allowed = scored.indices.filter(i => plain.forall(z => i == z || clearly(scored(i), scored(z))))
+    val best = allowed.reduceLeft((a, b) => if (scored(b).cost < scored(a).cost) b else a)
+    def built(i: Int) = builders(i).build(sample, queries, files)
+    def onAll(i: Int, tree: CutTree) = score(builders(i).name, tree, scored(i).inFile, sample, queries)
+    def chosen(i: Int, tree: CutTree) =
+      Chosen(tree, scored(i).inFile, builders(i).name, scored.map(_.candidate))
+    val bestTree = built(best)
+    plain.filter(_ != best).map(z => z -> built(z)) match {
+      case Some((z, zTree)) if !onAll(best, bestTree).replaces(onAll(z, zTree), 1.0) => chosen(z, zTree)
+      case _ => chosen(best, bestTree)
     }
   }
 
@@ -45,24 +43,24 @@ final private class AutoChoice(
 
   /** Every builder fitted on one half and costed on the other, and the other way round. */
   private def compared(sample: RankedSample, queries: RankQueries): IndexedSeq[ScoredCandidate] = {
-    val (some, others) = halves(sample.rows)
+    val (firstHalf, secondHalf) = halves(sample.rows)
     // every kind of query has its weight in both halves, or a rare one would be lost to one of them
     val (log, test) = QueryHalves.of(queries)
     val folds = Seq(
-      Fold(sample.take(some), log, sample.take(others), test),
-      Fold(sample.take(others), test, sample.take(some), log))
+      Fold(sample.take(firstHalf), log, sample.take(secondHalf), test),
+      Fold(sample.take(secondHalf), test, sample.take(firstHalf), log))
     val pageOrder = PageOrder.of(sample, queries, files * pagesPerFile)
-    InParallel.map(among.toIndexedSeq) { builder =>
+    InParallel.map(builders.toIndexedSeq) { builder =>
       val trees = folds.map(fold => fold -> builder.build(fold.rows, fold.log, files))
       val orders = builder.inFile +: pageOrder.filter(_ => builder.inFile == InFileOrder.Hilbert).toSeq
       orders.map(order =>
-        trees.map { case (fold, tree) => judge(builder.name, tree, order, fold.unseen, fold.test) }
+        trees.map { case (fold, tree) => score(builder.name, tree, order, fold.unseen, fold.test) }
           .reduce(_ and _)).reduceLeft((a, b) =>
         if (b.candidate.pages <= WithLog.part * a.candidate.pages) b else a)
     }
   }
 
-  private def judge(
+  private def score(
       name: String,
       tree: CutTree,
       inFile: InFileOrder,
@@ -113,7 +111,9 @@ object AutoChoice {
    */
   private val WithoutLog = Margin(0.90, 0.0, 1.02)
 
-  /** Candidates are compared on this many rows, which is enough; only the chosen one is fitted on all rows. */
+  /**
+   * Candidates are compared on this many rows, which is enough; only the chosen one is fitted on all rows.
+   */
   private val ComparedRows = 60000
   private val RowsPerFile = 400
 
@@ -128,13 +128,16 @@ object AutoChoice {
       queries: RankQueries,
       files: Int,
       pagesPerFile: Double,
-      among: Seq[LayoutBuilder]): Chosen = {
+      builders: Seq[LayoutBuilder]): Chosen = {
     val logged = queries.weight > 0.0
     val asked = if (logged) queries else DefaultWorkload.of(sample)
-    if (among.size == 1 || sample.rows == 0 || asked.size == 0) {
-      val only = among.head
+    if (builders.size == 1 || sample.rows == 0 || asked.size == 0) {
+      val only = builders.head
       Chosen(only.build(sample, asked, files), only.inFile, only.name, IndexedSeq.empty)
-    } else new AutoChoice(among, files, pagesPerFile, if (logged) WithLog else WithoutLog).of(sample, asked)
+    } else {
+      val margin = if (logged) WithLog else WithoutLog
+      new AutoChoice(builders, files, pagesPerFile, margin).of(sample, asked)
+    }
   }
 }
 
@@ -226,18 +229,7 @@ private object PageOrder {
   /** None where the queries want pages that are as long in every column. */
   def of(sample: RankedSample, queries: RankQueries, pages: Double): Option[InFileOrder] = {
     val bits = WorkloadShapes.bound(queries, sample)(pages).bits
-    val more = bits.map(b => math.round(b - bits.min).toInt)
-    if (more.forall(_ == 0)) None else Some(InFileOrder.Stretched(more))
-  }
-}
-
-/** Pure work on the idle cores of the driver. */
-private[build] object InParallel {
-
-  /** The results in the order of the things, whichever is done first. */
-  def map[A, B](things: IndexedSeq[A])(work: A => B): IndexedSeq[B] = {
-    val results = new Array[Any](things.length)
-    IntStream.range(0, things.length).parallel().forEach(i => results(i) = work(things(i)))
-    results.toIndexedSeq.map(_.asInstanceOf[B])
+    val extraBits = bits.map(b => math.round(b - bits.min).toInt)
+    if (extraBits.forall(_ == 0)) None else Some(InFileOrder.Stretched(extraBits))
   }
 }

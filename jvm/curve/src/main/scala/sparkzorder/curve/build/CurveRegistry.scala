@@ -22,7 +22,7 @@ object CurveRegistry {
 
   val ZOrder: Curve = Curve("zorder", _ => Seq(AlignedZ))
 
-  /** At the level of files the aligned Z-order, which reads what a Hilbert curve does; inside them a Hilbert curve. */
+  /** A Hilbert curve in files. The files are those of the aligned Z-order, which reads the same. */
   val Hilbert: Curve = Curve("hilbert", _ => Seq(AlignedZ))
 
   val Sort: Curve = Curve("lexical", _ => Seq(Lexical))

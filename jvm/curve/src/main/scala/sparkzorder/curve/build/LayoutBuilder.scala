@@ -44,9 +44,10 @@ abstract private[build] class QueryBuilder(override val name: String) extends La
 }
 
 /**
- * The Z-order of the ranks, with files cut at the borders of its cells: the columns are halved in turn.
- * Which column begins, whether the columns keep to their turns, and whether cuts are made at halves of the ranks, at
- * halves of the rows or also at thirds of them, is decided by what look-ups of the sampled values would read.
+ * The Z-order of the ranks, with files cut at the borders of its cells: the columns are halved in turn. Which
+ * column begins, whether the columns keep to their turns, and whether cuts are made at halves of the ranks,
+ * at halves of the rows or also at thirds of them, is decided by what look-ups of the sampled values would
+ * read.
  */
 object AlignedZ extends LayoutBuilder {
   override val name: String = "zorder"
@@ -65,8 +66,8 @@ object AlignedZ extends LayoutBuilder {
       val g = candidate.grow(sample, files)
       (g.tree, lookUps(sample, g.leaves))
     }
-    // the plain Z-order, which is the first, unless another is clearly better: noise must not decide
-    grown.reduceLeft((best, next) => if (next._2 < best._2 * Clearly) next else best)._1
+    // the plain Z-order is the first
+    ClearlyBetter.of(grown)
   }
 
   /** The mean share that look-ups read, and a little more where one column pays for another. */
@@ -75,8 +76,15 @@ object AlignedZ extends LayoutBuilder {
 
   /** The number of columns to try as the first one. */
   private val MostFirst = 3
+}
 
-  private val Clearly = 0.995
+/** The tree that reads least; of two that read about the same, the earlier one: noise must not decide. */
+private object ClearlyBetter {
+  private val Part = 0.995
+
+  /** @param trees each with what is read of it */
+  def of(trees: Seq[(CutTree, Double)]): CutTree =
+    trees.reduceLeft((best, next) => if (next._2 < best._2 * Part) next else best)._1
 }
 
 /**
@@ -108,7 +116,9 @@ object Lexical extends LexicalBy("lexical", 0) {
   def by(first: Int): LayoutBuilder =
     if (first == 0) this else new LexicalBy(s"$name$Beginning${first + 1}", first)
 
-  /** The column that a sort begins with, by the name that its builder gave the layout; None for other layouts. */
+  /**
+   * The column that a sort begins with, by the name that its builder gave the layout; None for other layouts.
+   */
   def firstColumn(layout: String): Option[Int] =
     if (layout == name) Some(0)
     else if (layout.startsWith(name + Beginning)) Some(layout.drop(name.length + Beginning.length).toInt - 1)
@@ -141,7 +151,6 @@ object LiteralTree extends QueryBuilder("literal-tree") {
 /** Slices of the columns as many as the bound of the workload gives each; the best order of the columns. */
 object SliceTree extends QueryBuilder("slices") {
   private val MostOrders = 4
-  private val Clearly = 0.995
 
   override protected def learn(sample: RankedSample, queries: RankQueries, files: Int): CutTree = {
     val bits = WorkloadShapes.bound(queries, sample)(files.toDouble).bits
@@ -149,6 +158,6 @@ object SliceTree extends QueryBuilder("slices") {
     val orders = (0 until math.min(MostOrders, columns.length)).map(k => columns.drop(k) ++ columns.take(k))
     val grown = orders.map(new SliceCuts(_, bits, files).grow(sample, files)).map(g =>
       (g.tree, g.leaves.share(queries)))
-    grown.reduceLeft((best, next) => if (next._2 < best._2 * Clearly) next else best)._1
+    ClearlyBetter.of(grown)
   }
 }

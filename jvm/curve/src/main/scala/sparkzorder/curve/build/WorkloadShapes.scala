@@ -25,7 +25,9 @@ object WorkloadShapes {
       else Some(Shape(shapes.maxBy(_.map(_.at(Typical)).product), queries.weights(q)))
     }
 
-  /** Per column, the bits that its distinct values need; `Scale.Bits` if nearly every row has its own value. */
+  /**
+   * Per column, the bits that its distinct values need; `Scale.Bits` if nearly every row has its own value.
+   */
   private[build] def caps(sample: RankedSample): IndexedSeq[Double] = (0 until sample.columns).map { c =>
     val distinct = sample.distinct(c)
     if (distinct > sample.rows / 4) Scale.Bits.toDouble

@@ -8,6 +8,9 @@ final case class Interval(min: Option[NormalizedValue], max: Option[NormalizedVa
   /** Whether some value of `[low, high]` may be in the interval. */
   def meets(low: NormalizedValue, high: NormalizedValue): Boolean =
     min.forall(_ <= high) && max.forall(_ >= low)
+
+  /** Whether it is one value. */
+  def isPoint: Boolean = min.isDefined && min == max
 }
 
 object Interval {

@@ -64,8 +64,8 @@ final class RankBlocks private (
   }
 
   /**
-   * The blocks of all rows of which these are a sample. The bounds of some rows fall short of those of all by about the
-   * mean distance between two ranks at each end, and often by more.
+   * The blocks of all rows of which these are a sample. The bounds of some rows fall short of those of all by
+   * about the mean distance between two ranks at each end, and often by more.
    *
    * @param distances
    *   how many such distances each bound is moved, as far as there are ranks
@@ -125,7 +125,9 @@ object RankBlocks {
     new RankBlocks(Array.tabulate(n)(b => starts(b + 1) - starts(b)), low, high, nullFree)
   }
 
-  /** The blocks of a table as it is, their zones in ranks. What is not known is any rank, and perhaps NULL. */
+  /**
+   * The blocks of a table as it is, their zones in ranks. What is not known is any rank, and perhaps NULL.
+   */
   def ofZones(blocks: IndexedSeq[Block], scales: IndexedSeq[Scale]): RankBlocks = {
     def each(f: (Int, Block, Zone) => Int): Array[Array[Int]] =
       scales.indices.map(c => blocks.map(b => f(c, b, b.zones(c))).toArray).toArray

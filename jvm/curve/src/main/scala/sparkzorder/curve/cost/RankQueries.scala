@@ -25,7 +25,9 @@ final class RankQueries(val ranges: Array[Array[RankRanges]], val weights: Array
   /** Whether a query asks anything of a column. */
   def asks(query: Int, column: Int): Boolean = ranges(query).exists(_.columns.contains(column))
 
-  /** What is asked of these columns alone, numbered by their places in the list; nothing asked is everything. */
+  /**
+   * What is asked of these columns alone, numbered by their places in the list; nothing asked is everything.
+   */
   def only(chosen: IndexedSeq[Int]): RankQueries =
     new RankQueries(ranges.map(_.map(_.only(chosen))), weights)
 

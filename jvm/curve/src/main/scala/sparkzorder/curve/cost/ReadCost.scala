@@ -5,13 +5,14 @@ import sparkzorder.curve.{Block, Zone}
 /** What a layout costs its queries: one number from the shares of the table that they read. */
 object ReadCost {
 
-  /** Files and pages weigh the same: a file that is skipped is never opened, a page that is skipped is never read. */
+  /** Files and pages weigh the same: a skipped file is never opened, a skipped page is never read. */
   def of(files: Double, pages: Double): Double = (files + pages) / 2
 }
 
 /**
- * Share read (docs/spec.md, section 2): the mean, over a column's non-NULL values v, of the rows in blocks whose zone
- * holds v, as a part of all rows. 1 = every look-up reads everything. A block is a file, a row group or a page.
+ * Share read (docs/spec.md, section 2): the mean, over a column's non-NULL values v, of the rows in blocks
+ * whose zone holds v, as a part of all rows. 1 = every look-up reads everything. A block is a file, a row
+ * group or a page.
  */
 object ShareRead {
 

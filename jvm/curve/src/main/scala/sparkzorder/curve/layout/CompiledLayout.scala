@@ -136,12 +136,12 @@ private object TreeWalk {
 }
 
 /**
- * The orders inside the cells of a layout as one flat array, evaluated without allocation: an object a cell would take
- * a cache line for each of its arrays.
+ * The orders inside the cells of a layout as one flat array, evaluated without allocation: an object a cell
+ * would take a cache line for each of its arrays.
  *
  * @param numbers
- *   `stride` ints a cell: the number of its columns, and of each of them the column, low corner, limit, factor, shift
- *   and bits, as [[CellColumn]] says
+ *   `stride` ints a cell: the number of its columns, and of each of them the column, low corner, limit,
+ *   factor, shift and bits, as [[CellColumn]] says
  * @param lexical
  *   whether columns follow one another; else they lie along a Hilbert curve, for which all have the same bits
  */
@@ -246,7 +246,9 @@ private object CellOrder {
     }
   }
 
-  /** Pages are cut by count along the curve, which favours the column it turns into first: they take turns. */
+  /**
+   * Pages are cut by count along the curve, which favours the column it turns into first: they take turns.
+   */
   private def turned(columns: Array[Int], file: Int): Array[Int] = {
     val k = if (columns.isEmpty) 0 else file % columns.length
     columns.drop(k) ++ columns.take(k)
@@ -294,8 +296,8 @@ private object CellOrder {
 }
 
 /**
- * What a column contributes to the order inside one cell: its rank less the low corner of the cell, made a coordinate
- * of some bits by one multiplication.
+ * What a column contributes to the order inside one cell: its rank less the low corner of the cell, made a
+ * coordinate of some bits by one multiplication.
  *
  * @param low
  *   low corner of the cell

@@ -1,8 +1,8 @@
 package sparkzorder.curve.layout
 
 /**
- * Sorts rows by their keys without an object for each row: digit by digit from the last one, leaving out those in which
- * all keys agree, as the keys of one file do in the first ones.
+ * Sorts rows by their keys without an object for each row: digit by digit from the last one, leaving out
+ * those in which all keys agree, as the keys of one file do in the first ones.
  */
 object KeyOrder {
   // scalafix:off DisableSyntax

@@ -96,7 +96,9 @@ final case class Cell(firstFile: Int, files: Int, box: IndexedSeq[RankSpan])
 
 object CutTree {
 
-  /** The column that all cuts are in, so that the files are those of a plain sort by it; None without cuts. */
+  /**
+   * The column that all cuts are in, so that the files are those of a plain sort by it; None without cuts.
+   */
   def onlyColumn(tree: CutTree): Option[Int] = {
     def columns(node: CutTree): Set[Int] = node match {
       case Leaf(_) => Set.empty

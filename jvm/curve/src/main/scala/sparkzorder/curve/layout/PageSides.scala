@@ -1,8 +1,9 @@
 package sparkzorder.curve.layout
 
 /**
- * How long the sides of a page are, as queries see them: the share of a column's values that lies between the least
- * and the greatest value of the page, times the weight of the column. The sum of the sides is what look-ups read.
+ * How long the sides of a page are, as queries see them: the share of a column's values that lies between the
+ * least and the greatest value of the page, times the weight of the column. The sum of the sides is what
+ * look-ups read.
  *
  * @param scales
  *   of the columns
@@ -44,8 +45,8 @@ object PageSides {
 }
 
 /**
- * The ranks at which a column has many rows, and the span of ranks that these rows stand for: all rows of a value have
- * the rank in the middle of them.
+ * The ranks at which a column has many rows, and the span of ranks that these rows stand for: all rows of a
+ * value have the rank in the middle of them.
  */
 final private class RankSteps(ranks: Array[Int], starts: Array[Int], ends: Array[Int]) {
 

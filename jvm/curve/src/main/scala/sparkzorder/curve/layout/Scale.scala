@@ -252,8 +252,8 @@ object BytesScale {
 /**
  * Finds the bin of a number: a table by the distance from the first bin gives a bin at or before it, and a
  * binary search goes on from there. The search takes the same number of steps for every value and has no
- * branch that depends on it, since such a branch is mispredicted every other time. What a bin holds lies beside
- * its start, in the cache line that the search has read.
+ * branch that depends on it, since such a branch is mispredicted every other time. What a bin holds lies
+ * beside its start, in the cache line that the search has read.
  *
  * The slots of the table are equally wide, or, where that leaves fewer steps, twice as wide from one octave
  * of the distance to the next, as skewed columns need it.

@@ -4,8 +4,8 @@ package sparkzorder.curve.page
 object PagePlan {
 
   /**
-   * By how much files may be larger than the mean, as their cuts come from a sample. A file that is larger than that
-   * has a small page more.
+   * By how much files may be larger than the mean, as their cuts come from a sample. A file that is larger
+   * than that has a small page more.
    */
   private val Spread = 1.06
 
@@ -28,8 +28,9 @@ object PagePlan {
   }
 
   /**
-   * Pages and row groups of a writer that counts the rows of both: row groups of a whole number of pages, and of even
-   * size where all files have the same number of them. A file that is written again keeps the size of its row groups.
+   * Pages and row groups of a writer that counts the rows of both: row groups of a whole number of pages, and
+   * of even size where all files have the same number of them. A file that is written again keeps the size of
+   * its row groups.
    *
    * @param files
    *   as above
@@ -62,8 +63,9 @@ object PagePlan {
  * @param rowGroupRows
  *   rows of a full row group; an expectation where the writer does not count them
  * @param counted
- *   whether the writer counts the rows of a row group, which then has a whole number of pages. Otherwise it counts
- *   bytes, and pages are not known beforehand in files that may have a second row group, since counting begins anew there
+ *   whether the writer counts the rows of a row group, which then has a whole number of pages. Otherwise it
+ *   counts bytes, and pages are not known beforehand in files that may have a second row group, since
+ *   counting begins anew there
  */
 final case class PageCut(pageRows: Double, rowGroupRows: Double, counted: Boolean = false) {
 
@@ -83,12 +85,15 @@ final case class PageCut(pageRows: Double, rowGroupRows: Double, counted: Boolea
 
 object PageCut {
 
-  /** A file with at most this part of the rows that a row group is expected to hold surely has one row group. */
+  /**
+   * A file with at most this part of the rows that a row group is expected to hold surely has one row group.
+   */
   val OneRowGroup = 0.75
 
   /**
-   * How many times the bytes of a usual row group the writer may take where it counts rows: these end row groups, as long
-   * as rows are not wider than was foreseen by more than that. In a new order, columns can compress worse.
+   * How many times the bytes of a usual row group the writer may take where it counts rows: these end row
+   * groups, as long as rows are not wider than was foreseen by more than that. In a new order, columns can
+   * compress worse.
    */
   val ByteSlack = 2.0
 

@@ -3,15 +3,16 @@ package sparkzorder.curve.page
 import sparkzorder.curve.layout.PageSides
 
 /**
- * The order of the rows of a file whose writer ends a page after a fixed number of rows: a k-d tree whose every cut
- * leaves a whole number of pages on its left. So each page is one box, where a curve, however good, ends its pages
- * anywhere. Where a file has several row groups, these are boxes too.
+ * The order of the rows of a file whose writer ends a page after a fixed number of rows: a k-d tree whose
+ * every cut leaves a whole number of pages on its left. So each page is one box. The pages of a file along a
+ * curve are not, since a page may end at any place of the curve. Where a file has several row groups, these
+ * are boxes too.
  */
 object PageTree {
 
   /**
-   * Puts the rows of one file in the order of their pages; inside a page they keep the order in which they are given.
-   * Deterministic: of rows with the same rank, the first ones go left.
+   * Puts the rows of one file in the order of their pages; inside a page they keep the order in which they
+   * are given. Deterministic: of rows with the same rank, the first ones go left.
    *
    * @param order
    *   row numbers along a curve through all columns; those at `[from, until)` are the file's
@@ -42,7 +43,7 @@ object PageTree {
   def start(page: Int, pageRows: Double, rows: Int): Int =
     math.min(rows.toLong, math.round(page * pageRows)).toInt
 
-  /** Where a node of pages is parted: between row groups, as near to its middle as that is; else in its middle. */
+  /** Where a node of pages is parted: between row groups, nearest to its middle; else in its middle. */
   def middle(firstPage: Int, endPage: Int, groupPages: Int): Int = {
     val half = (firstPage + endPage) >>> 1
     val below = half / groupPages * groupPages
@@ -123,8 +124,9 @@ final private class PageTree(
 }
 
 /**
- * Chooses the column by which the rows of a node are parted: the one that makes the sides of the two parts shortest.
- * It looks at some of the rows, taken evenly along the present order, which follows a curve through all columns.
+ * Chooses the column by which the rows of a node are parted: the one that makes the sides of the two parts
+ * shortest. It looks at some of the rows, taken evenly along the present order, which follows a curve through
+ * all columns.
  */
 final private[page] class CutChoice(ranks: Array[Array[Int]], sides: PageSides) {
   private[this] val columns = sides.columns

@@ -10,7 +10,8 @@ import sparkzorder.curve.{KeyShape, MsdOrder}
  * Evaluated by one table look-up for each byte of the words that has a chosen bit.
  *
  * @param end
- *   the first bit of the key that is neither chosen nor left out as constant; the key's length if there is none
+ *   the first bit of the key that is neither chosen nor left out as constant; the key's length if there is
+ *   none
  * @param constant
  *   the bits of the words that were left out before `end`
  */

@@ -4,6 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
 import org.apache.spark.sql.functions.{col, expr => column}
+import org.apache.spark.sql.zorder.build.BuildInfo
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.sql.{PythonBridge, ZOrderParser}
@@ -16,14 +17,14 @@ class SmokeSuite extends AnyFunSuite with ZOrderSession {
   }
 
   test("zorder_version() answers, folded, interpreted and generated") {
-    assert(spark.sql("SELECT zorder_version()").head().getString(0) == PythonBridge.version())
-    assert(PythonBridge.version().matches("""\d+\.\d+\.\d+.*"""))
+    assert(spark.sql("SELECT zorder_version()").head().getString(0) == BuildInfo.version())
+    assert(BuildInfo.version().matches("""\d+\.\d+\.\d+.*"""))
     val query = "SELECT zorder_version() AS v FROM range(3)"
     Seq("CODEGEN_ONLY", "NO_CODEGEN").foreach { mode =>
       withConf(
         "spark.sql.codegen.factoryMode" -> mode,
         "spark.sql.optimizer.excludedRules" -> "org.apache.spark.sql.catalyst.optimizer.ConstantFolding") {
-        assert(spark.sql(query).collect().map(_.getString(0)).toSeq == Seq.fill(3)(PythonBridge.version()))
+        assert(spark.sql(query).collect().map(_.getString(0)).toSeq == Seq.fill(3)(BuildInfo.version()))
       }
     }
   }
@@ -53,7 +54,7 @@ class SmokeSuite extends AnyFunSuite with ZOrderSession {
     intercept[AnalysisException](late.sql("SELECT zorder_version()").collect())
     PythonBridge.install(late)
     PythonBridge.install(late)
-    assert(late.sql("SELECT zorder_version()").head().getString(0) == PythonBridge.version())
+    assert(late.sql("SELECT zorder_version()").head().getString(0) == BuildInfo.version())
     val wrong = intercept[AnalysisException](late.sql("SELECT * FROM zorder_history(1)"))
     assert(wrong.getMessage.contains("zorder_history takes one string"))
     val plan = PythonBridge.run(late, "EXPLAIN ZORDER TABLE no.such.t BY (a)").head().getString(0)

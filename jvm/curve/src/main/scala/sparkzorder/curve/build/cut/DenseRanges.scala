@@ -4,15 +4,14 @@ import scala.collection.mutable.ArrayBuffer
 
 import sparkzorder.curve.Evenly
 import sparkzorder.curve.cost.RankQueries
-import sparkzorder.curve.layout.{RankSpan, Scale}
 
 /**
- * The least that any layout reads of columns that depend on each other: a block that holds a row is a box around it
- * with as many rows as other blocks, so it reads no less than the cheapest such box does. The mean over the rows is
- * a bound; it leaves open whether such boxes fit beside each other.
+ * The least that any layout reads of columns that depend on each other: a block that holds a row is a box
+ * around it with as many rows as other blocks, so it reads no less than the cheapest such box does. The mean
+ * over the rows is a bound; it leaves open whether such boxes fit beside each other.
  *
- * The cheapest box is searched, not proved: rows near a row, with sides in the proportions that cost least, by
- * doubling and halving one at a time.
+ * The cheapest box is searched, not proved: rows near a row, with sides in the proportions that cost least,
+ * by doubling and halving one at a time.
  *
  * @param blocks
  *   number of files, row groups or pages
@@ -74,10 +73,10 @@ final class DenseRanges(sample: RankedSample, blocks: Double, tried: Int) {
       better = false
       for (c <- sides.indices; step <- Seq(1, -1) if math.abs(sides(c) + step) <= Rounds) {
         val other = sides.updated(c, sides(c) + step)
-        val its = take(other)
-        if (its < Clearly * least) {
+        val otherCost = take(other)
+        if (otherCost < Clearly * least) {
           sides = other
-          least = its
+          least = otherCost
           better = true
         }
       }
@@ -133,41 +132,4 @@ object DenseRanges {
 
   private val Clearly = 0.999
   private val Farthest = ((1 << 30) - 1).toDouble
-}
-
-/**
- * What the statistics of a block of some sampled rows would say: least and greatest rank of the values of
- * each column, NULLs left out, and whether there are NULLs. Without values, `low` is above every rank.
- */
-final private[build] class RankExtents(val columns: Int) {
-  val low: Array[Int] = Array.fill(columns)(Scale.One)
-  val high: Array[Int] = Array.fill(columns)(-1)
-  val holdsNull: Array[Boolean] = new Array[Boolean](columns)
-
-  def add(column: Int, rank: Int): Unit =
-    if (rank == 0) holdsNull(column) = true
-    else {
-      if (rank < low(column)) low(column) = rank
-      if (rank > high(column)) high(column) = rank
-    }
-
-  /** The extents of these rows and the others. */
-  def and(that: RankExtents): RankExtents = {
-    val out = new RankExtents(columns)
-    var c = 0
-    while (c < columns) {
-      out.low(c) = math.min(low(c), that.low(c))
-      out.high(c) = math.max(high(c), that.high(c))
-      out.holdsNull(c) = holdsNull(c) || that.holdsNull(c)
-      c += 1
-    }
-    out
-  }
-
-  /** Whether a cut can part the rows by this column. */
-  def varies(column: Int): Boolean = low(column) < high(column) || holdsNull(column) && high(column) > 0
-
-  /** Share of a column's values that such a block would be read for. */
-  def cover(sample: RankedSample, column: Int): Double =
-    sample.shareOfValues(column, RankSpan(low(column), high(column) + 1))
 }

@@ -36,7 +36,8 @@ class ReadingSuite extends AnyFunSuite with RunFixture {
         table.root,
         staging,
         Nil,
-        Nil))
+        Nil,
+        process = ""))
     Files.createDirectories(Paths.get(staging.toUri))
     ()
   }

@@ -32,7 +32,7 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRow
   private def boxes(log: String): Seq[(Seq[String], Double)] =
     QueryLog.read(
       Shims.classic(spark),
-      log).queries.map(q => (shown(q.boxes), q.weight)).sortBy(_._1.mkString)
+      log).queries.map(q => (shown(q.conjunctions), q.weight)).sortBy(_._1.mkString)
 
   test("queries are counted by their shape; widths and no values by default") {
     fresh { (table, log) =>

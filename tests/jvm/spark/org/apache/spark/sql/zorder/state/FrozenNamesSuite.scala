@@ -112,7 +112,7 @@ class FrozenNamesSuite extends AnyFunSuite with ZOrderSession {
           RunStatus.NothingToDo,
           RunStatus.NoGain,
           RunStatus.TooSmall).map(_.name)),
-      section("late files", LateChoice.all.map(c => s"${c.word} ${c.status}")),
+      section("late files", LateChoice.all.map(c => s"${c.word} ${c.status.name}")),
       section("files that have moved", Seq(HomeChoice.MoveHome, HomeChoice.Stay).map(_.words)),
       section(
         "operations",

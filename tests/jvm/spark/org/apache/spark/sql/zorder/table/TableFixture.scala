@@ -104,9 +104,9 @@ private[zorder] trait TableFixture extends BeforeAndAfterAll with StatementRows 
   def tableIds(table: String): Seq[Long] =
     spark.table(table).select("id").collect().map(_.getLong(0)).toSeq.sorted
 
-  def open(path: String): ParquetTable = TableResolver.openParquet(classic, TableRef.Location(path))
+  def open(path: String): ParquetTable = TableResolver.openParquet(classic, TableRef.Location(path), Nil)
   def openName(name: String): ParquetTable =
-    TableResolver.openParquet(classic, TableRef.Name(name.split('.').toSeq))
+    TableResolver.openParquet(classic, TableRef.Name(name.split('.').toSeq), Nil)
 
   def record(runId: String, files: Seq[RecordedFile] = Nil, rewritten: Seq[DataFile] = Nil): RunRecord =
     RunRecord(

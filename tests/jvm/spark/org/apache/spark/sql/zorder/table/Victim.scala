@@ -77,7 +77,7 @@ object CatalogVictim {
     val spark = StatementVictim.session(args.drop(4).toSeq)
     CatalogImage.create(spark, image)
     CrashPoint.meanwhile = _ => CatalogImage.write(spark, table, image)
-    val opened = TableResolver.openParquet(Shims.classic(spark), TableRef.Name(Seq(table)))
+    val opened = TableResolver.openParquet(Shims.classic(spark), TableRef.Name(Seq(table)), Nil)
     opened.commit(opened.store.get(args(1)).get, Victims.request(args(2)))
   }
 }

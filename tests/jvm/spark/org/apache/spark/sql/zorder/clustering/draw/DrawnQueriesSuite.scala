@@ -141,7 +141,7 @@ class DrawnQueriesSuite extends AnyFunSuite with ZOrderSession {
     withTempDir { dir =>
       logOf("l_min", "Equal")
       val log = QueryLog.of(session, RunOptions(queryLog = Some("l_min"))).get
-      assert(log.queries.map(q => (q.table, q.weight, q.boxes)) ===
+      assert(log.queries.map(q => (q.table, q.weight, q.conjunctions)) ===
         Seq((None, 1.0, Seq(Seq(LoggedCondition("a", "equal"))))))
       spark.table("l_min").write.parquet(dir.resolve("log").toString)
       assert(QueryLog.read(session, dir.resolve("log").toString).queries === log.queries)

@@ -54,7 +54,7 @@ class ReadLowerBoundSuite extends AnyFunSuite {
     private val estimator = new ReadEstimator(values, IndexedSeq(later))
 
     /** What look-ups in both columns read, and what the queries read, of a layout for these queries. */
-    def read(curve: String, log: Seq[Query]): (Seq[ReadShares], ReadShares) = {
+    def read(curve: String, log: Seq[Query]): (Seq[ByLevel[Double]], ByLevel[Double]) = {
       val levels = fitted.zip(held).map { case (learnt, seen) =>
         val layout = Fit.choose(learnt, columns, files, curve, log, 8.0).layout
         LayoutForecast.blocks(
@@ -66,8 +66,8 @@ class ReadLowerBoundSuite extends AnyFunSuite {
       (estimator.columns(levels), estimator.queries(levels).head)
     }
 
-    def least(known: (Seq[ReadShares], ReadShares)): (Seq[ReadShares], ReadShares) = {
-      val blocks = ReadShares(files.toDouble, files.toDouble, files * 8.0)
+    def least(known: (Seq[ByLevel[Double]], ByLevel[Double])): (Seq[ByLevel[Double]], ByLevel[Double]) = {
+      val blocks = ByLevel(files.toDouble, files.toDouble, files * 8.0)
       val least =
         new ReadLowerBound(held.map(s => ReadLowerBound.Part(s, s.rows.toDouble, blocks)).toIndexedSeq)
       (least.columns(Seq(0, 1), Some(known._1)), least.queries(later, Some(known._2)))
@@ -75,7 +75,7 @@ class ReadLowerBoundSuite extends AnyFunSuite {
   }
 
   /** Of both columns together and of the queries, at files and at pages. */
-  private def figures(of: (Seq[ReadShares], ReadShares)): Seq[Double] =
+  private def figures(of: (Seq[ByLevel[Double]], ByLevel[Double])): Seq[Double] =
     Seq(of._1.map(_.files).sum, of._1.map(_.pages).sum, of._2.files, of._2.pages)
 
   private def drawn(kind: Int => (Option[Long], Option[Long]), partitions: Int): Case = {

@@ -107,9 +107,9 @@ class PartitionStepSuite extends AnyFunSuite {
     val partitions = (0 until 30).map(i => f"p=$i%02d" -> 250 * gib)
     val files = FileCount.of(250 * gib, 256L << 20, RunOptions())
     assert(batches(RunOptions()).next(partitions).finished.size === 10000 / files)
-    assert(batches(RunOptions()).step(1000 * gib, 25000) === Some((1000 * gib + 2) / 3))
-    assert(batches(RunOptions()).step(1000 * gib, 4096) === None)
-    assert(batches(RunOptions(maxBytesInFlight = Some(gib))).step(1000 * gib, 4096) === Some(gib))
+    assert(batches(RunOptions()).stepBytes(1000 * gib, 25000) === Some((1000 * gib + 2) / 3))
+    assert(batches(RunOptions()).stepBytes(1000 * gib, 4096) === None)
+    assert(batches(RunOptions(maxBytesInFlight = Some(gib))).stepBytes(1000 * gib, 4096) === Some(gib))
   }
 
   test("by default a batch has a quarter of the bytes that are free on the disks of executors") {
@@ -119,17 +119,17 @@ class PartitionStepSuite extends AnyFunSuite {
       new Batches(options, 0L, { asked += 1; free })
     val partitions = (0 until 30).map(i => f"p=$i%02d" -> 5 * gib)
     assert(batches(Some(100 * gib)).next(partitions).finished.size === 5)
-    assert(batches(Some(100 * gib)).step(150 * gib, 600) === Some(25 * gib))
+    assert(batches(Some(100 * gib)).stepBytes(150 * gib, 600) === Some(25 * gib))
     assert(batches(Some(100 * gib)).diskLimit(150 * gib) === Some(100 * gib))
-    assert(batches(Some(100 * gib)).step(25 * gib, 100) === None)
+    assert(batches(Some(100 * gib)).stepBytes(25 * gib, 100) === None)
     // a full disk: steps do not become so small that there is no end of them
-    assert(batches(Some(gib)).step(150 * gib, 600) === Some(gib))
+    assert(batches(Some(gib)).stepBytes(150 * gib, 600) === Some(gib))
     // shuffle files that are elsewhere, a small table, and whoever says what a batch is
-    assert(batches(None).step(150 * gib, 600) === None && batches(None).diskLimit(150 * gib) === None)
+    assert(batches(None).stepBytes(150 * gib, 600) === None && batches(None).diskLimit(150 * gib) === None)
     asked = 0
-    assert(batches(Some(0)).step(gib, 4) === None)
+    assert(batches(Some(0)).stepBytes(gib, 4) === None)
     val none = RunOptions(maxBytesInFlight = Some(Long.MaxValue))
-    assert(batches(Some(gib), none).step(150 * gib, 600) === None && asked === 0)
+    assert(batches(Some(gib), none).stepBytes(150 * gib, 600) === None && asked === 0)
     assert(batches(Some(gib), RunOptions(maxBytesInFlight = Some(50 * gib))).diskLimit(150 * gib) === None)
   }
 }

@@ -83,18 +83,13 @@ object PageSortSuite {
         override def byPrefix(prefix: PrefixComputer): UnsafeExternalRowSorter =
           super.byPrefix(if (trouble == OtherOrder) new Reversed(prefix) else prefix)
       }
-      def bySpark(all: Iterator[UnsafeRow]): Iterator[UnsafeRow] = {
-        val sorter = sorters.by(Seq(SortOrder(key, Ascending)))
-        all.foreach(sorter.insertRow)
-        sorters.sorted(sorter)
-      }
       val sorter = new PageSorter(
         bound,
         PageCut(500, 1e9),
         schema.length,
         sorters,
         new Memory(task.taskMemoryManager(), trouble),
-        bySpark,
+        sorters.sortedBy(Seq(SortOrder(key, Ascending)), _),
         () => task.taskMetrics().memoryBytesSpilled)
       val greedy = new Greedy(task.taskMemoryManager())
       val found = sorter.sort(rows.asInstanceOf[Iterator[UnsafeRow]]).zipWithIndex.map { case (row, i) =>

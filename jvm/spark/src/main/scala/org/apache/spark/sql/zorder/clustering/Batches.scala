@@ -13,7 +13,8 @@ import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
  * The commits of one statement. A batch is some whole partitions of the table, or a step of one that is too
- * large for a batch; a statement that dies loses the batch in flight, and the next one finds the others in place.
+ * large for a batch; a statement that dies loses the batch in flight, and the next one finds the others in
+ * place.
  *
  * @param freeDisk
  *   bytes that are free where executors keep shuffle files; None if they are kept elsewhere
@@ -51,7 +52,7 @@ final private[clustering] class Batches(
   }
 
   /** Bytes of a step of a partition that has `bytes` and becomes `files`; None if it is one batch. */
-  def step(bytes: Long, files: Int): Option[Long] = {
+  def stepBytes(bytes: Long, files: Int): Option[Long] = {
     val steps = math.max(1, (files + Batches.MostFiles - 1) / Batches.MostFiles)
     Some(math.min(mostBytes(bytes), (bytes + steps - 1) / steps)).filter(_ < bytes)
   }
@@ -68,13 +69,13 @@ final private[clustering] class Batches(
    */
   def limitAhead(partitions: Seq[(String, Long)], read: String => Seq[Long]): Option[String] =
     if (options.maxInputBytes.isEmpty && options.maxDurationMs > 0) None
-    else limitAhead(ahead(partitions).flatMap { batch =>
+    else limitByReads(ahead(partitions).flatMap { batch =>
       val each = batch.finished.toSeq.map(read)
       if (each.length == 1) each.head else Seq(each.flatten.sum)
     })
 
-  /** Checks the limit by the bytes that each batch would read. */
-  def limitAhead(reads: Seq[Long]): Option[String] =
+  /** The same, by the bytes that each batch would read. */
+  def limitByReads(reads: Seq[Long]): Option[String] =
     if (reads.length < 2) None
     else if (options.maxInputBytes.exists(_ <= reads.init.sum)) Some(Batches.InputIsRead)
     else if (options.maxDurationMs == 0) Some(Batches.TimeIsOver)
@@ -156,15 +157,16 @@ final private[clustering] case class Batch(
 }
 
 /**
- * A partition that is clustered in several commits. A planner begins it, and each step makes that of the next batch.
+ * A partition that is clustered in several commits. A planner begins it, and each step makes that of the next
+ * batch.
  *
  * @param placed
  *   its files, as the batch has found them
  * @param ref
  *   the layout of all steps
  * @param waiting
- *   paths of the files whose rows this statement has yet to move. Files that others append meanwhile are left to
- *   the next statement; otherwise one on a table that grows all the time would never end
+ *   paths of the files whose rows this statement has yet to move. Files that others append meanwhile are left
+ *   to the next statement; otherwise one on a table that grows all the time would never end
  * @param growth
  *   how these rows come to files that are in place already
  * @param input

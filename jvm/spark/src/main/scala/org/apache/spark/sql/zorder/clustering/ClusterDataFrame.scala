@@ -36,6 +36,7 @@ object ClusterDataFrame {
 
   private def arranged(df: DataFrame, columns: Seq[ClusterColumn], ref: LayoutRef): DataFrame = {
     val plan = df.queryExecution.analyzed
+    val layouts = PartitionLayouts.one(ref)
     Shims.ofRows(
       Shims.classic(df.sparkSession),
       RewriteQuery.plan(
@@ -44,8 +45,8 @@ object ClusterDataFrame {
         Nil,
         columns.map(_.expression),
         None,
-        PartitionLayouts(IndexedSeq(ref)),
-        OutputPlan.each(PartitionLayouts(IndexedSeq(ref)).files)))
+        layouts,
+        OutputPlan.each(layouts.files)))
   }
 
   /** The layout's JSON. */

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.clustering
 
-import java.util.{Locale, UUID}
+import java.util.Locale
 
 import scala.annotation.tailrec
 
@@ -20,7 +20,7 @@ import org.apache.spark.sql.zorder.clustering.report.{
   RunStatus
 }
 import org.apache.spark.sql.zorder.clustering.request.{ClusterRequest, Progress, RunContext, TableOptions}
-import org.apache.spark.sql.zorder.clustering.rewrite.{RewritePlan, Rewriter}
+import org.apache.spark.sql.zorder.clustering.rewrite.Rewriter
 import org.apache.spark.sql.zorder.clustering.select.{Selection, WhereCondition, WorstFiles}
 import org.apache.spark.sql.zorder.querylog.QueryLog
 import org.apache.spark.sql.zorder.shims.Shims
@@ -30,9 +30,9 @@ import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.RunClaim
 
 /**
- * One clustering run from the statement to its result row. It opens the table and runs one `BatchRun` after the
- * other, each of which is one commit. Nothing of the table changes before a commit; a failure before it leaves
- * no trace.
+ * One clustering run from the statement to its result row. It opens the table and runs one `BatchRun` after
+ * the other, each of which is one commit. Nothing of the table changes before a commit; a failure before it
+ * leaves no trace.
  */
 object ClusteringRun {
   val resultSchema: StructType = RunReport.schema
@@ -61,7 +61,7 @@ object ClusteringRun {
     val table = open()
     if (request.changes) table.notAgreed.foreach(refused => throw refused)
     val options = TableOptions.of(table, request.options, user)
-    val progress = new Progress(user, UUID.randomUUID().toString.take(8), table.name)
+    val progress = Progress.of(user, table)
     withClaim(user, table, progress.runId, options, request.changes)(UnreadableFiles.explained(table.name) {
       if (request.into.isEmpty) table.checkBeforeRun()
       val index = if (request.changes) IndexUpkeep.before(user, table) else None
@@ -116,7 +116,7 @@ object ClusteringRun {
       report.partial(
         s"${limit.get}, and ${result.batch.remaining}: run the same statement again to continue.")
     else {
-      // Spark deletes a batch's shuffle files only after the driver's garbage collector has freed their dependencies
+      // Spark deletes a batch's shuffle files only after the garbage collector has freed their dependencies
       System.gc()
       runBatches(reopen(), contextOn, batches.after(result.batch), reopen, index, Some(report))
     }
@@ -158,15 +158,15 @@ object ClusteringRun {
 }
 
 /**
- * One batch: selects the files, plans what to do with them, and carries the plan out in one commit. The plan is a
- * new layout (`NewLayoutPlanner`), an increment of a stored one (`IncrementPlanner`), or the next step of a
- * partition that is too large for one commit (`PartitionStepRunner`).
+ * One batch: selects the files, plans what to do with them, and carries the plan out in one commit. The plan
+ * is a new layout (`NewLayoutPlanner`), an increment of a stored one (`IncrementPlanner`), or the next step
+ * of a partition that is too large for one commit (`PartitionStepRunner`).
  */
 final private class BatchRun(context: RunContext, batches: Batches) {
   import context._
 
   def apply(): BatchResult =
-    if (files.isEmpty) BatchResult(context.empty("files", Selection(Nil, Nil)))
+    if (files.isEmpty) BatchResult(context.tooSmall("files", Selection(Nil, Nil)))
     else {
       val selected = progress.step("select")(select()) { s =>
         s"${HumanReadable.files(s.files)} to cluster, ${s.leftAlone} left alone"
@@ -284,7 +284,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
       id <- p.layoutId
       json <- table.state.layout(id)
     } yield p -> LayoutLookUp.stored(id, json)
-    val withDeletes = known.collect { case (p, ref) if p.withDeletes.nonEmpty => p.deletesFirst -> ref }
+    val withDeletes = known.collect { case (p, ref) if p.withDeletes.nonEmpty => p.withDeletesFirst -> ref }
     val growing = if (withDeletes.isEmpty) known else withDeletes
     if (growing.isEmpty) None
     else new IncrementPlanner(context, batches)(growing, selected).map(carryOut)
@@ -294,13 +294,14 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     carryOut(new NewLayoutPlanner(context, batches)(selected, batch, grown))
 
   /** Rewrites and commits what is planned, or its first step. */
-  private def carryOut(planned: Either[BatchResult, (RewritePlan, Batch)]): BatchResult = planned match {
-    case Left(result) => result
-    case Right((plan, batch)) if batch.underway.isDefined =>
+  private def carryOut(planned: Planned): BatchResult = planned match {
+    case Planned.Ended(result) => result
+    case Planned.Rewrite(plan, batch) if batch.underway.isDefined =>
       new PartitionStepRunner(context, batches).first(plan, batch)
-    case Right((plan, batch)) =>
+    case Planned.Rewrite(plan, batch) =>
       val written = new Rewriter(context)(plan)
-      BatchResult(written.copy(reason = written.reason + plan.remarks), batch)
+      val reason = Seq(written.reason, plan.remarks).filter(_.nonEmpty).mkString(" ")
+      BatchResult(written.copy(reason = reason), batch)
   }
 
   private def allInPlace(selected: Selection): BatchResult = {

@@ -27,11 +27,12 @@ import org.apache.spark.sql.zorder.stats.Footers
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 
 /**
- * Plans how new files grow into layouts that are stored already: one pruned job counts the new rows by file number,
- * and then they are merged into their cells or become files of their own, as the write budget allows.
+ * Plans how new files grow into layouts that are stored already: one pruned job counts the new rows by file
+ * number, and then they are merged into their cells or become files of their own, as the write budget allows.
  */
 final private[clustering] class IncrementPlanner(context: RunContext, batches: Batches) {
   import context.{curve, log, options, pinned, progress, request, statistics, table}
+  private val sizes = new StepSizes(context, batches)
 
   /**
    * @param partitions
@@ -39,12 +40,9 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
    * @param selected
    *   the selection that they belong to
    * @return
-   *   None if all of them have to be clustered anew; the result instead of a plan, if there is nothing to do, and of
-   *   a dry run
+   *   None if all of them have to be clustered anew
    */
-  def apply(
-      partitions: Seq[(PlacedPartition, LayoutRef)],
-      selected: Selection): Option[Either[BatchResult, (RewritePlan, Batch)]] = {
+  def apply(partitions: Seq[(PlacedPartition, LayoutRef)], selected: Selection): Option[Planned] = {
     val input = progress.step("footers") {
       val footers = Footers.read(pinned, partitions.flatMap(_._1.all), statistics.columns)
       Inspection(pinned, table, footers, statistics, options)
@@ -52,8 +50,8 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     // files that have lost all their rows leave no file when they are written again
     val (waiting, idle) =
       partitions.partition { case (p, _) => p.newFilesAfter.isDefined || input.rows(p.newFiles) > 0 }
-    if (waiting.isEmpty) Some(Left(noRows(idle.map(_._1), selected)))
-    else plan(waiting, input, selected, idle.map(_._1.directory).toSet)
+    if (waiting.isEmpty) Some(Planned.Ended(noRows(idle.map(_._1), selected)))
+    else grown(waiting, input, selected, idle.map(_._1.directory).toSet)
   }
 
   /** New files without rows are rewritten only together with others. */
@@ -63,12 +61,17 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
         s"${HumanReadable.files(idle.flatMap(_.newFiles))} have come that hold no rows.${selected.summary}"),
       Batch(idle.map(_.directory).toSet))
 
-  /** @param idle partitions whose new files have no rows: they are finished, whatever becomes of the others */
-  private def plan(
+  /**
+   * Decides what happens to the new rows of each partition.
+   *
+   * @param idle
+   *   partitions whose new files have no rows: they are finished, whatever becomes of the others
+   */
+  private def grown(
       partitions: Seq[(PlacedPartition, LayoutRef)],
       input: Inspection,
       selected: Selection,
-      idle: Set[String]): Option[Either[BatchResult, (RewritePlan, Batch)]] = {
+      idle: Set[String]): Option[Planned] = {
     val incoming = FilePlan(partitions.toIndexedSeq.map { case (p, ref) =>
       SizedPartition(PinnedPartition(p.directory, p.newFiles), ref.layout.files)
     })
@@ -77,7 +80,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     val fitting =
       partitions.filter { case (_, ref) => ref.fits(tracked.clustering.map(_.dataType)) }
     if (fitting.isEmpty) None
-    else if (fitting.length < partitions.length) plan(fitting, input, selected, idle)
+    else if (fitting.length < partitions.length) grown(fitting, input, selected, idle)
     else {
       val layouts = PartitionLayouts(partitions.map(_._2).toIndexedSeq)
       val counted = progress.step("sample")(count(source, input.rows(incoming), tracked, layouts))(c =>
@@ -119,17 +122,39 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       forecaster: IncrementForecaster,
       counted: CountedSample,
       selected: Selection,
-      idle: Set[String]): Either[BatchResult, (RewritePlan, Batch)] = {
-    val sizes = new StepSizes(context, batches)
+      idle: Set[String]): Planned = {
     val takesSteps =
       sizes.needsSteps(filesOf(decided), GrowingPartition.outputs(decided).count, selected)
     // each step writes a part of the new rows; a layout by a log is there for what its queries ask
-    val growing =
-      if (takesSteps || log.isDefined) decided
-      else
-        progress.step("fit")(new OwnLayouts(forecaster.tracked, curve, options).of(decided)) { g =>
-          s"${g.count(_.own.isDefined)} of ${g.length} partitions cut new rows by a layout of their own"
-        }
+    val growing = if (takesSteps || log.isDefined) decided else withOwnLayouts(decided, forecaster.tracked)
+    val rewrite = rewriteOf(growing, input, forecaster, counted, selected, takesSteps)
+    val steps = if (takesSteps) Some(firstStep(growing.head, rewrite)) else None
+    val inSteps = steps.fold("")(s => s" In steps of at most ${HumanReadable.bytes(sizes.stepBytes(s))}.")
+    Planned.settled(
+      request.dryRun,
+      rewrite,
+      Batch(
+        finished = idle ++ growing.filter(_.placed.newFilesAfter.forall(_.isEmpty)).map(_.placed.directory),
+        deletesRewritten = growing.filter(_.placed.newFilesAfter.isDefined).map(_.placed.directory).toSet),
+      steps.map(s => Batch(idle, underway = Some(s))),
+      growing.map(_.summary(options)).mkString(" ") + inSteps + selected.summary + input.changesSummary,
+      limit(growing, rewrite.files, steps.map(sizes.stepBytes)))
+  }
+
+  private def withOwnLayouts(
+      decided: Seq[GrowingPartition],
+      tracked: TrackedColumns): Seq[GrowingPartition] =
+    progress.step("fit")(new OwnLayouts(tracked, curve, options).of(decided)) { g =>
+      s"${g.count(_.own.isDefined)} of ${g.length} partitions cut new rows by a layout of their own"
+    }
+
+  private def rewriteOf(
+      growing: Seq[GrowingPartition],
+      input: Inspection,
+      forecaster: IncrementForecaster,
+      counted: CountedSample,
+      selected: Selection,
+      takesSteps: Boolean): RewritePlan = {
     val files = filesOf(growing)
     val source = input.relation(files)
     val outputs = GrowingPartition.outputs(growing)
@@ -149,7 +174,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       cost = if (takesSteps && !appends(growing)) sizes.withSteps(cost, files) else cost,
       targetFileSize = files.files.map(_.length).sum / math.max(1, outputs.count),
       sampledRows = counted.rows.sum)
-    val rewrite = RewritePlan(
+    RewritePlan(
       report.copy(metrics = metrics),
       input,
       files,
@@ -161,25 +186,11 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       pages,
       recorded = Some(growing.map(_.ref).toIndexedSeq),
       kept = Some(forecaster.levelsWithout(growing, files.files)))
-    val batch = Batch(
-      finished = idle ++ growing.filter(_.placed.newFilesAfter.forall(_.isEmpty)).map(_.placed.directory),
-      deletesRewritten = growing.filter(_.placed.newFilesAfter.isDefined).map(_.placed.directory).toSet)
-    val steps =
-      if (!takesSteps) None
-      else Some(growing.head).map { g =>
-        // where every file is written anew, it is as if the partition were clustered anew
-        StepsUnderway.begin(g.placed, g.moved, if (g.spreadsHeavy) GrowthPlan.Refit else g.plan, rewrite)
-      }
-    val inSteps = steps.fold("")(s => s" In steps of at most ${HumanReadable.bytes(sizes.stepBytes(s))}.")
-    val text =
-      growing.map(_.summary(options)).mkString(" ") + inSteps + selected.summary + input.changesSummary
-    if (request.dryRun)
-      Left(BatchResult(
-        rewrite.planned.dryRun(limit(growing, files, steps.map(sizes.stepBytes)), text),
-        batch))
-    else if (steps.isDefined) Right((rewrite.copy(remarks = text), Batch(idle, Nil, steps)))
-    else Right((rewrite.copy(remarks = s" $text"), batch))
   }
+
+  /** Where every file is written anew, it is as if the partition were clustered anew. */
+  private def firstStep(g: GrowingPartition, rewrite: RewritePlan): StepsUnderway =
+    StepsUnderway.begin(g.placed, g.moved, if (g.spreadsHeavy) GrowthPlan.Refit else g.plan, rewrite)
 
   /** Why the run would end before its last batch. */
   private def limit(growing: Seq[GrowingPartition], files: FilePlan, step: Option[Long]): Option[String] = {
@@ -187,7 +198,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     step match {
       case Some(most) =>
         val passes = if (appends(growing)) 1 else 2
-        batches.limitAhead(Seq.fill(passes * math.ceil(read.values.sum.toDouble / most).toInt)(most))
+        batches.limitByReads(Seq.fill(passes * math.ceil(read.values.sum.toDouble / most).toInt)(most))
       case None =>
         val whole = growing.map(g => g.placed.directory -> g.placed.all.map(_.length).sum)
         batches.limitAhead(whole.sortBy(_._1), d => Seq(read(d)))

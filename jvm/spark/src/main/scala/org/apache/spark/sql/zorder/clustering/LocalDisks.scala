@@ -6,15 +6,15 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
 /**
- * The disks on which executors keep the files of a shuffle. A run must not fill them, so that one of a table that is
- * large beside them is cut into batches (`Batches`).
+ * The disks on which executors keep the files of a shuffle. A run must not fill them, so that one of a table
+ * that is large beside them is cut into batches (`Batches`).
  */
 final private[clustering] class LocalDisks(session: ClassicSession) {
 
   /**
-   * Free bytes on the disks of all executors together; None if a shuffle manager other than Spark's keeps the rows
-   * elsewhere. Looked up once; on a cluster by a job of a few short tasks, which may miss an executor and then finds
-   * less.
+   * Free bytes on the disks of all executors together; None if a shuffle manager other than Spark's keeps the
+   * rows elsewhere. Looked up once; on a cluster by a job of a few short tasks, which may miss an executor
+   * and then finds less.
    */
   lazy val free: Option[Long] = {
     val context = session.sparkContext

@@ -20,7 +20,7 @@ import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.clustering.draw.DrawnQueries
 import sparkzorder.curve.cost.Query
 
-/** Plans to cluster files anew: samples rows, fits layouts, forecasts them, and decides whether they gain enough. */
+/** Clusters files anew: samples rows, fits layouts, forecasts them, decides whether they gain enough. */
 final private[clustering] class NewLayoutPlanner(context: RunContext, batches: Batches) {
   import context.{curve, log, options, pinned, progress, request, statistics, table, user}
   private val sizes = new StepSizes(context, batches)
@@ -30,13 +30,8 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
    *   what is finished and what is left when the files are rewritten in one commit
    * @param grown
    *   the directories of partitions that have outgrown their layouts
-   * @return
-   *   the result instead of a plan, if nothing is to be rewritten, as in a dry run
    */
-  def apply(
-      selected: Selection,
-      batch: Batch,
-      grown: Set[String]): Either[BatchResult, (RewritePlan, Batch)] = {
+  def apply(selected: Selection, batch: Batch, grown: Set[String]): Planned = {
     val input = progress.step("footers") {
       val footers = selected.footersIn(pinned, statistics.columns)
       Inspection(pinned, table, footers, statistics, options)
@@ -48,9 +43,9 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       request.full,
       input.rows(_),
       grown)
-    if (input.isEmpty) Left(BatchResult(context.empty("rows", selected), batch))
+    if (input.isEmpty) Planned.Ended(BatchResult(context.tooSmall("rows", selected), batch))
     else if (files.partitions.isEmpty)
-      Left(BatchResult(
+      Planned.Ended(BatchResult(
         context.report(selected).copy(
           status = RunStatus.TooSmall,
           reason = FilePlan.tooSmall(input.partitions, table.partitioned, files.target) + selected.summary),
@@ -58,12 +53,11 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
     else fitted(input, files, selected, batch)
   }
 
-  /** @param bySize the files as their sizes alone suggest; it may take more of them to read no more than now */
-  private def fitted(
-      input: Inspection,
-      bySize: FilePlan,
-      selected: Selection,
-      batch: Batch): Either[BatchResult, (RewritePlan, Batch)] = {
+  /**
+   * @param bySize
+   *   the files as their sizes alone suggest; it may take more of them to read no more than now
+   */
+  private def fitted(input: Inspection, bySize: FilePlan, selected: Selection, batch: Batch): Planned = {
     val source = input.relation(bySize)
     val footers = input.footersOf(bySize)
     val tracked = TrackedColumns.of(context, input, footers, source.plan)
@@ -104,12 +98,14 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
     decide(rewrite, layouts, selected, batch)
   }
 
-  /** No plan if the layouts would gain too little, unless all files are to be rewritten whatever is gained. */
+  /**
+   * No plan if the layouts would gain too little, unless all files are to be rewritten whatever is gained.
+   */
   private def decide(
       rewrite: RewritePlan,
       layouts: FittedLayouts,
       selected: Selection,
-      batch: Batch): Either[BatchResult, (RewritePlan, Batch)] = {
+      batch: Batch): Planned = {
     import rewrite.{files, forecast}
     val notes = emptyLogNote + selected.summary + rewrite.input.changesSummary
     val noGain =
@@ -117,7 +113,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
         Some(new NoGain(forecast, files, layouts).sentence(options.minGain))
       else None
     if (noGain.isDefined && !options.force && !request.full)
-      Left(BatchResult(
+      Planned.Ended(BatchResult(
         rewrite.planned.copy(
           status = RunStatus.NoGain,
           reason = s"${noGain.get} (${forecast.summary}).${forecast.warning} " +
@@ -127,20 +123,25 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       val asked = if (request.full) noGain.fold("")(why => s" $why.") else ""
       val disk = sizes.diskWarning(files, rewrite.report.metrics.cost)
       if (disk.nonEmpty) progress.announce(disk.trim)
-      val remarks = asked + forecast.warning + rewrite.rowGroupNote(options) + disk + notes
-      if (request.dryRun) {
-        val text = forecast.summary + "." + files.count + sizes.summary(files) + remarks
-        Left(BatchResult(rewrite.planned.dryRun(limit(rewrite.input, files), text), batch))
-      } else if (sizes.needsSteps(files, rewrite.outputs.count, selected)) {
-        val steps = firstStep(rewrite)
-        val begun = s"${HumanReadable.files(steps.moving)} are clustered in steps of at most " +
-          s"${HumanReadable.bytes(sizes.stepBytes(steps))}."
-        Right((
-          rewrite.copy(remarks = begun + files.count + remarks),
-          Batch(Set.empty, batch.left, Some(steps))))
-      } else Right((rewrite.copy(remarks = files.count + remarks), batch))
+      val remarks = asked + forecast.warning + rewrite.rowGroupNote + disk + notes
+      val steps =
+        if (sizes.needsSteps(files, rewrite.outputs.count, selected)) Some(firstStep(rewrite)) else None
+      val begins =
+        if (request.dryRun) forecast.summary + "." + files.countNote + sizes.summary(files)
+        else steps.fold("")(begun) + files.countNote
+      Planned.settled(
+        request.dryRun,
+        rewrite,
+        batch,
+        steps.map(s => Batch(left = batch.left, underway = Some(s))),
+        begins + remarks,
+        limit(rewrite.input, files))
     }
   }
+
+  private def begun(steps: StepsUnderway): String =
+    s"${HumanReadable.files(steps.moving)} are clustered in steps of at most " +
+      s"${HumanReadable.bytes(sizes.stepBytes(steps))}."
 
   private def firstStep(rewrite: RewritePlan): StepsUnderway = {
     val partition = rewrite.files.partitions.head.partition

@@ -22,7 +22,8 @@ import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 /**
  * Clusters a partition that is too large for one batch, commit by commit: its files are cut by region of the
  * layout, some of them at a time, and then each region becomes its files. All rows are written twice, and no
- * commit has more in flight than a batch may. The layout is that of the whole partition, and so are the files.
+ * commit has more in flight than a batch may. The layout is that of the whole partition, and so are the
+ * files.
  */
 final private[clustering] class PartitionStepRunner(context: RunContext, batches: Batches) {
   import context.{options, pinned, progress, request, table}
@@ -53,10 +54,10 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
       ref <- stored
       input = progress.step("footers")(inspect(placed))(_.summary)
       if ref.fits(context.columnsOf(wholly(placed, ref, input)._2.plan).map(_.dataType))
-    } yield next(placed, ref, input, selected, others)
+    } yield continued(placed, ref, input, selected, others)
   }
 
-  private def next(
+  private def continued(
       placed: PlacedPartition,
       ref: LayoutRef,
       input: Inspection,
@@ -69,7 +70,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
       val steps = stepsAhead(underway)
       val reads = steps.map(_.files.map(_.length).sum) ++ others.map(_ => 0L)
       BatchResult(underway.forecast.shownIn(report).dryRun(
-        batches.limitAhead(reads),
+        batches.limitByReads(reads),
         s"about ${HumanReadable.count(steps.length.toLong, "step")} of an earlier run are left.${selected.summary}"))
     } else {
       val reason =
@@ -181,7 +182,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
       files,
       () => source,
       context.columnsOf(source.plan),
-      PartitionLayouts(IndexedSeq(ref)),
+      PartitionLayouts.one(ref),
       step.outputs,
       forecast,
       PlannedPages.of(input, forecast.tracked, files, options, whole = step.outputs.spread),
@@ -200,15 +201,15 @@ final private[clustering] class StepSizes(context: RunContext, batches: Batches)
 
   /** Bytes of a step; None for a partition that is one batch. */
   private def stepBytes(sized: SizedPartition): Option[Long] =
-    if (possible) batches.step(sized.partition.bytes, sized.files) else None
+    if (possible) batches.stepBytes(sized.partition.bytes, sized.files) else None
 
   /** The most bytes of a step of a partition that is taken in steps. */
   def stepBytes(steps: StepsUnderway): Long =
-    batches.step(steps.placed.all.map(_.length).sum, steps.ref.layout.files).getOrElse(Long.MaxValue)
+    batches.stepBytes(steps.placed.all.map(_.length).sum, steps.ref.layout.files).getOrElse(Long.MaxValue)
 
   /**
-   * Whether the files of the plan's only partition have to be replaced in steps. This is never so if the statement
-   * leaves out files of the partition.
+   * Whether the files of the plan's only partition have to be replaced in steps. This is never so if the
+   * statement leaves out files of the partition.
    *
    * @param files
    *   to write
@@ -252,7 +253,9 @@ final private[clustering] class StepSizes(context: RunContext, batches: Batches)
     }
   }
 
-  /** A warning where rows of more than the disks may hold are shuffled at once, because no steps are possible. */
+  /**
+   * A warning where rows of more than the disks may hold are shuffled at once, because no steps are possible.
+   */
   def diskWarning(plan: FilePlan, cost: RunCost): String = {
     val largest = plan.partitions.map(_.partition.bytes).max
     val needed =

@@ -9,8 +9,8 @@ import org.apache.spark.sql.zorder.table.{ColumnIds, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 
 /**
- * The layout that a clustered table keeps: `table:db.t`, `path:/data/t`, with `#id` or `#day=2026-01-01` behind for that of a
- * partition.
+ * The layout that a clustered table keeps: `table:db.t`, `path:/data/t`, with `#id` or `#day=2026-01-01`
+ * behind for that of a partition.
  */
 object StoredLayout {
 

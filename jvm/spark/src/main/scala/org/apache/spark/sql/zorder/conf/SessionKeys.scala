@@ -35,6 +35,9 @@ object SessionKeys {
       "then), and how long a query waits for an exchange of directories before it fails.")
     .doubleConf("seconds", 0, 86400).createWithDefault(10.0)
 
+  /** The same of a session, in milliseconds. */
+  def commitWaitMs(conf: SQLConf): Long = (CommitWait.orDefault(conf) * 1000).toLong
+
   val AtomicRenames: Setting[String] = Setting.build("spark.zorder.atomicRenames")
     .doc("Further schemes of file systems where a directory is renamed in one step, such as abfss: plain Parquet is " +
       "then exchanged in place there. Untested; local disk, HDFS and viewfs need not be named.")

@@ -44,6 +44,9 @@ object ZOrderOption {
   val SessionPrefix = "spark.zorder."
   val TablePrefix = "zorder."
 
+  /** Whether a table property is one of this project's, an option or not. */
+  def isOurs(property: String): Boolean = property.toLowerCase(Locale.ROOT).startsWith(TablePrefix)
+
   private val codecs = Seq("none", "uncompressed", "snappy", "gzip", "zstd", "lz4", "lz4_raw")
 
   /** @param value key and text to the value */

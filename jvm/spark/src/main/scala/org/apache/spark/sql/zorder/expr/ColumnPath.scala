@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, GetStructField}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{DataType, StructField, StructType}
 
 /** The path of a column or of a field of a struct: the names down to it. */
 object ColumnPath {
@@ -23,6 +24,17 @@ object ColumnPath {
     all(e).distinct
   }
 
+  /**
+   * The columns of a schema and the fields of structs in them, each before those inside it, with their types.
+   */
+  def ofSchema(fields: Seq[StructField]): Seq[(Seq[String], DataType)] = fields.flatMap { f =>
+    val inside = f.dataType match {
+      case s: StructType => ofSchema(s)
+      case _ => Nil
+    }
+    (Seq(f.name) -> f.dataType) +: inside.map { case (path, dataType) => (f.name +: path) -> dataType }
+  }
+
   /** Gives columns their declared names. Spark gives a resolved column the spelling of the statement. */
   def asDeclared(expression: Expression, columns: Seq[Attribute]): Expression =
     expression.transform { case a: AttributeReference =>
@@ -36,7 +48,10 @@ object ColumnPath {
     if (part.matches("[A-Za-z_][A-Za-z0-9_]*") && isNoWord(part)) part
     else "`" + part.replace("`", "``") + "`"
 
-  /** Whether it is neither a literal such as NULL nor a word that some session reserves. No such word has a digit. */
+  /**
+   * Whether it is neither a literal such as NULL nor a word that some session reserves. No such word has a
+   * digit.
+   */
   private def isNoWord(name: String): Boolean = name.exists(_.isDigit) ||
     Try(SQLConf.withExistingConf(strict)(CatalystSqlParser.parseExpression(name))).toOption
       .contains(UnresolvedAttribute(Seq(name)))

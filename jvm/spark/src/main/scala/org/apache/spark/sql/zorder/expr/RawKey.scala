@@ -13,8 +13,8 @@ import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.{HilbertKey, Interleave, KeyShape, KeyWords}
 
 /**
- * A key over raw values (docs/spec.md, section 1): BINARY, never NULL. Its length depends on the argument types only.
- * Types, words and code generation of both curves.
+ * A key over raw values (docs/spec.md, section 1): BINARY, never NULL. Its length depends on the argument
+ * types only. Types, words and code generation of both curves.
  */
 abstract class RawKey extends Expression {
 
@@ -94,8 +94,8 @@ case class HilbertOrder(children: Seq[Expression]) extends RawKey {
 }
 
 /**
- * Writes the values of a row, in Spark's internal representation, as the words of a [[KeyShape]]: `put` interprets,
- * `putCode` generates code.
+ * Writes the values of a row, in Spark's internal representation, as the words of a [[KeyShape]]: `put`
+ * interprets, `putCode` generates code.
  */
 final class RowWords private (types: IndexedSeq[NormalizedType], plainString: IndexedSeq[Boolean]) {
   val columns: Int = types.length

@@ -22,8 +22,8 @@ import sparkzorder.curve.{KeyShape, MsdOrder}
  * NULL if a struct is NULL; a NULL field is a value. Becomes [[CompareByMsd]].
  *
  * @param ansi
- *   whether the types are brought together by ANSI's rules; as in the session that made the expression, since a view
- *   has settings of its own, and is copied into queries of sessions with others
+ *   whether the types are brought together by ANSI's rules; as in the session that made the expression, since
+ *   a view has settings of its own, and is copied into queries of sessions with others
  * @param timeZone
  *   of casts between dates and timestamps, likewise
  */
@@ -107,9 +107,9 @@ case class ZOrderCompare(
 }
 
 /**
- * Compares the `zorder` keys of two structs of the same field types without building them: the most significant
- * bit in which two words differ (MSD) decides. The fields of
- * a `struct(...)` are taken as they are: the struct itself is not built.
+ * Compares the `zorder` keys of two structs of the same field types without building them: the most
+ * significant bit in which two words differ (MSD) decides. The fields of a `struct(...)` are taken as they
+ * are: the struct itself is not built.
  */
 case class CompareByMsd(left: Expression, right: Expression) extends BinaryExpression {
   override def prettyName: String = "zorder_compare"

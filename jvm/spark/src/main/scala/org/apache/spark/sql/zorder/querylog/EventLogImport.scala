@@ -17,7 +17,8 @@ import org.apache.spark.util.Utils
 
 /**
  * The queries of applications that have run, from Spark's event logs: single files or directories of them,
- * rolled or not, with any compression of Spark's. An event log only has the filters that Spark pushed into a scan.
+ * rolled or not, with any compression of Spark's. An event log only has the filters that Spark pushed into a
+ * scan.
  */
 object EventLogImport {
   private val mapper = new ObjectMapper()
@@ -65,7 +66,10 @@ object EventLogImport {
     queries.result()
   }
 
-  /** A log that ends in the middle of a line, or of a compressed block, is of an application that runs or was killed. */
+  /**
+   * A log that ends in the middle of a line, or of a compressed block, is of an application that runs or was
+   * killed.
+   */
   private def eachLine(fs: FileSystem, file: Path)(body: String => Unit): Unit =
     try Utils.tryWithResource(
         new BufferedReader(new InputStreamReader(EventLogFileReader.openEventLog(file, fs), UTF_8)))(reader =>
@@ -84,7 +88,7 @@ object EventLogImport {
     val time = new Timestamp(event.path("time").asLong)
     PlanInfo.scans(event.path("sparkPlanInfo"), timeZone).map { case (table, ranges) =>
       QueryShape.logged(table, time, LoggedRanges.of(ranges, literals = true, ColumnStatistics.none))
-    }.filter(_.boxes.nonEmpty)
+    }.filter(_.conjunctions.nonEmpty)
   }
 
   private def parsed(line: String) =

@@ -68,7 +68,7 @@ object ConditionKind {
  *   a hash of what the query asks: equal for queries that look alike
  * @param weight
  *   how often it was asked
- * @param boxes
+ * @param conjunctions
  *   the filter: conditions that hold together, of which one list suffices
  */
 final case class LoggedQuery(
@@ -76,7 +76,7 @@ final case class LoggedQuery(
     time: Option[Timestamp],
     query: String,
     weight: Double,
-    boxes: Seq[Seq[LoggedCondition]])
+    conjunctions: Seq[Seq[LoggedCondition]])
 
 object LoggedQuery {
   private val condition = new StructType()
@@ -90,7 +90,7 @@ object LoggedQuery {
     .add("weight", DoubleType).add("boxes", ArrayType(ArrayType(condition)))
 
   def row(q: LoggedQuery): Row =
-    Row(q.table.orNull, q.time.orNull, q.query, q.weight, q.boxes.map(_.map(conditionRow)))
+    Row(q.table.orNull, q.time.orNull, q.query, q.weight, q.conjunctions.map(_.map(conditionRow)))
 
   private def conditionRow(c: LoggedCondition): Row = Row(
     c.column,
@@ -106,12 +106,12 @@ object LoggedQuery {
 /** Makes rows of the log: what looks alike gets the same hash, so that it can be counted. */
 private[querylog] object QueryShape {
 
-  def logged(table: String, time: Timestamp, boxes: Seq[Seq[LoggedCondition]]): LoggedQuery =
-    LoggedQuery(Some(table), Some(time), hash(table, boxes), 1.0, boxes)
+  def logged(table: String, time: Timestamp, conjunctions: Seq[Seq[LoggedCondition]]): LoggedQuery =
+    LoggedQuery(Some(table), Some(time), hash(table, conjunctions), 1.0, conjunctions)
 
   /** Sixteen hexadecimal digits. */
-  def hash(table: String, boxes: Seq[Seq[LoggedCondition]]): String =
-    Hex.encodeHexString(DigestUtils.sha256(s"$table\n$boxes").take(8))
+  def hash(table: String, conjunctions: Seq[Seq[LoggedCondition]]): String =
+    Hex.encodeHexString(DigestUtils.sha256(s"$table\n$conjunctions").take(8))
 
   /** Equal queries once, their weights together; the earliest of each is kept, in order of appearance. */
   def counted(queries: Seq[LoggedQuery]): Seq[LoggedQuery] = {
@@ -129,10 +129,10 @@ private[zorder] object QueryText {
 
   /** Equal for queries that ask the same columns in the same way. */
   def of(q: LoggedQuery): String = {
-    val boxes = q.boxes.map(_.map(condition).distinct.sorted).distinct
-    val texts = boxes.map { box =>
-      val all = box.mkString(" AND ")
-      if (boxes.size > 1 && box.size > 1) s"($all)" else all
+    val conjunctions = q.conjunctions.map(_.map(condition).distinct.sorted).distinct
+    val texts = conjunctions.map { conditions =>
+      val all = conditions.mkString(" AND ")
+      if (conjunctions.size > 1 && conditions.size > 1) s"($all)" else all
     }.distinct
     val whole = texts.sorted.mkString(" OR ")
     if (whole.length <= MostCharacters) whole else whole.take(MostCharacters - 4) + " ..."
@@ -187,14 +187,12 @@ private[zorder] object LoggedRanges {
   }
 
   private def parts(condition: Condition): Seq[Condition] = {
-    val (points, ranges) = condition.intervals.partition(isPoint)
+    val (points, ranges) = condition.intervals.partition(_.isPoint)
     val few =
       if (ranges.size <= MostRanges) (if (points.isEmpty) Nil else Seq(points)) ++ ranges.map(IndexedSeq(_))
       else Seq(ConditionAlgebra.hull(condition).intervals)
     few.map(Condition(_, orNull = false)) ++ (if (condition.orNull) Seq(Condition.IsNull) else Nil)
   }
-
-  private def isPoint(i: Interval): Boolean = i.min.isDefined && i.min == i.max
 
   private def logged(
       column: FilterColumn,
@@ -208,7 +206,7 @@ private[zorder] object LoggedRanges {
         LoggedCondition(text, ConditionKind.Null, selectivity = facts(column).nullShare)
       case Condition.IsNotNull =>
         LoggedCondition(text, ConditionKind.NotNull, selectivity = facts(column).nullShare.map(1 - _))
-      case Condition(points, _) if points.forall(isPoint) =>
+      case Condition(points, _) if points.forall(_.isPoint) =>
         val values = points.flatMap(_.min).map(ValueText.of(_, column.dataType))
         LoggedCondition(
           text,

@@ -24,6 +24,9 @@ import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
  */
 final case class QueryLog(name: String, queries: Seq[LoggedQuery]) {
 
+  /** The columns and expressions that its queries filter by, as it writes them; each once, in its order. */
+  def columns: Seq[String] = queries.flatMap(_.conjunctions).flatten.map(_.column).distinct
+
   /** The queries on one table, by its name or its place; a query without a table is one of any. */
   def on(session: ClassicSession, table: ClusterTable): QueryLog = {
     val names = new TableMatcher(session, table)
@@ -36,6 +39,14 @@ object QueryLog {
   /** The log that a run's options name; None where they name none. */
   def of(session: ClassicSession, options: RunOptions): Option[QueryLog] =
     options.queryLog.map(read(session, _))
+
+  /** The queries of a log on one table; refuses a log that has none. */
+  def onTable(session: ClassicSession, name: String, table: ClusterTable): QueryLog = {
+    val log = read(session, name).on(session, table)
+    if (log.queries.isEmpty)
+      refuse("ZORDER_INVALID_QUERY_LOG.NO_QUERY_ON_TABLE", "log" -> name, "table" -> table.name)
+    log
+  }
 
   /**
    * A table, a temporary view, or a path (with a slash) of Parquet files.
@@ -65,7 +76,7 @@ final private class TableMatcher(session: ClassicSession, table: ClusterTable) {
     logged,
     if (TableRef.isPath(logged)) Try(place(logged)).toOption.contains(root)
     else full(logged).exists(parts =>
-      fullName.exists(alike(_, parts)) || fullName.isEmpty && location(parts).contains(root)))
+      fullName.exists(_.corresponds(parts)(same)) || fullName.isEmpty && location(parts).contains(root)))
 
   /** The path without its scheme, since the same directory is written with and without it. */
   private def place(path: String): String = {
@@ -84,14 +95,14 @@ final private class TableMatcher(session: ClassicSession, table: ClusterTable) {
       }
     }
 
-  /** By the setting: a catalog that cannot be loaded, or would take long to, is not needed for a comparison of names. */
+  /**
+   * By the setting: a catalog that cannot be loaded, or would take long to, is not needed for a comparison of
+   * names.
+   */
   private def isCatalog(name: String): Boolean =
     same(
       name,
       CatalogManager.SESSION_CATALOG_NAME) || session.sessionState.conf.contains(s"spark.sql.catalog.$name")
-
-  private def alike(a: Seq[String], b: Seq[String]): Boolean =
-    a.size == b.size && a.zip(b).forall { case (x, y) => same(x, y) }
 
   private def location(parts: Seq[String]): Option[String] = parts match {
     case Seq(_, database, name) =>
@@ -101,11 +112,13 @@ final private class TableMatcher(session: ClassicSession, table: ClusterTable) {
   }
 }
 
-/** Reads a query log from rows of the documented format. Only `boxes` with `column` and `kind` are required. */
+/**
+ * Reads a query log from rows of the documented format. Only `boxes` with `column` and `kind` are required.
+ */
 private object QueryLogReader {
   def read(name: String, rows: DataFrame): Seq[LoggedQuery] = {
     check(name, rows.schema)
-    rows.collect().toSeq.map(query(name, _)).filter(q => q.boxes.nonEmpty && q.weight > 0)
+    rows.collect().toSeq.map(query(name, _)).filter(q => q.conjunctions.nonEmpty && q.weight > 0)
   }
 
   private def check(name: String, schema: StructType): Unit = {
@@ -118,14 +131,15 @@ private object QueryLogReader {
   }
 
   private def query(name: String, row: Row): LoggedQuery = {
-    val boxes = get[Iterable[Iterable[Row]]](row, "boxes").toSeq.flatten.map(_.map(condition(name, _)).toSeq)
+    val conjunctions =
+      get[Iterable[Iterable[Row]]](row, "boxes").toSeq.flatten.map(_.map(condition(name, _)).toSeq)
     val table = get[String](row, "table")
     LoggedQuery(
       table,
       None,
-      get[String](row, "query").getOrElse(QueryShape.hash(table.getOrElse(""), boxes)),
+      get[String](row, "query").getOrElse(QueryShape.hash(table.getOrElse(""), conjunctions)),
       get[Number](row, "weight").fold(1.0)(_.doubleValue),
-      boxes)
+      conjunctions)
   }
 
   private def condition(name: String, row: Row): LoggedCondition = LoggedCondition(

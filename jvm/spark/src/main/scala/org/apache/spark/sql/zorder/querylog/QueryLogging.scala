@@ -27,12 +27,15 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.querylog.scan.{ScanStatistics, ScanFinder}
 
 /**
- * Turns the query log of a session on and off. The session's settings decide: the next statement applies them.
- * `ZORDER LOG START` and `STOP` change them.
+ * Turns the query log of a session on and off. The session's settings decide: the next statement applies
+ * them. `ZORDER LOG START` and `STOP` change them.
  */
 object QueryLogging extends Logging {
 
-  /** The result of `START` and `STOP`. `queries`: filters seen; `shapes`: distinct ones kept; `left_out`: not kept. */
+  /**
+   * The result of `START` and `STOP`. `queries`: filters seen; `shapes`: distinct ones kept; `left_out`: not
+   * kept.
+   */
   val resultSchema: StructType = new StructType()
     .add("path", StringType).add("status", StringType)
     .add("queries", LongType).add("shapes", LongType).add("left_out", LongType)
@@ -153,8 +156,8 @@ final private class QueryLogListener(session: ClassicSession, val settings: Quer
   override def onSuccess(funcName: String, qe: QueryExecution, durationNs: Long): Unit = guarded {
     val began = new Timestamp(System.currentTimeMillis() - NANOSECONDS.toMillis(durationNs))
     ScanFinder.of(qe.optimizedPlan).foreach { scan =>
-      val boxes = LoggedRanges.of(scan.ranges, settings.keepLiterals, facts.of(scan))
-      if (boxes.nonEmpty) recorder.add(QueryShape.logged(scan.table, began, boxes))
+      val conjunctions = LoggedRanges.of(scan.ranges, settings.keepLiterals, facts.of(scan))
+      if (conjunctions.nonEmpty) recorder.add(QueryShape.logged(scan.table, began, conjunctions))
     }
   }
 
@@ -237,7 +240,10 @@ private[querylog] object QueryRecorder {
   val Batch = 1000
 }
 
-/** Adds files to a query log. The driver writes them without a job, so it also works while the application ends. */
+/**
+ * Adds files to a query log. The driver writes them without a job, so it also works while the application
+ * ends.
+ */
 private object QueryLogWriter {
 
   /** One more file in the directory, which appears when it is complete. */

@@ -26,10 +26,12 @@ object SqlImport {
       scans.map(s =>
         QueryShape.logged(s.table, now, LoggedRanges.of(s.ranges, literals = true, ColumnStatistics.none)))
     }
-    QueryShape.counted(rows.filter(_.boxes.nonEmpty))
+    QueryShape.counted(rows.filter(_.conjunctions.nonEmpty))
   }
 
-  /** A command in a text is not executed, its queries count. What is cached does not hide the table below it. */
+  /**
+   * A command in a text is not executed, its queries count. What is cached does not hide the table below it.
+   */
   private def optimized(session: ClassicSession, text: String): Seq[LogicalPlan] =
     AnalysisHelper.allowInvokingTransformsInAnalyzer {
       val parsed = session.sessionState.sqlParser.parsePlan(text)
@@ -41,7 +43,10 @@ object SqlImport {
 /** The plans of a statement that read tables. */
 private[zorder] object PlansOfStatement {
 
-  /** The analyzed plan, and the query of `CREATE TABLE ... AS SELECT` and the like, which is no child of the command. */
+  /**
+   * The analyzed plan, and the query of `CREATE TABLE ... AS SELECT` and the like, which is no child of the
+   * command.
+   */
   def apply(analyzed: LogicalPlan): Seq[LogicalPlan] = analyzed match {
     case command: Command =>
       val found = command.subqueries

@@ -30,9 +30,9 @@ import org.apache.spark.util.ThreadUtils
 import sparkzorder.curve.{NormalizedLong, NormalizedValue}
 
 /**
- * Answers `min(c)`, `max(c)`, `count(*)` and `count(c)` over a whole table, or over whole partitions of it, from the
- * index: of those files whose entries are of the very files that are there now. The others are read. The answer is that
- * of the moment when the query is planned, as it is for a scan, which lists then.
+ * Answers `min(c)`, `max(c)`, `count(*)` and `count(c)` over a whole table, or over whole partitions of it,
+ * from the index: of those files whose entries are of the very files that are there now. The others are read.
+ * The answer is that of the moment when the query is planned, as it is for a scan, which lists then.
  */
 object AggregateRule extends PredicateHelper {
 
@@ -154,7 +154,10 @@ object AggregateRule extends PredicateHelper {
       .exists(_.states(file) == ColumnRanges.OnlyNulls)
 }
 
-/** A scan of plain Parquet with its index, whose rows and values can be counted on beyond what a list of files needs. */
+/**
+ * A scan of plain Parquet with its index, whose rows and values can be counted on beyond what a list of files
+ * needs.
+ */
 final private class IndexedScan(
     override val relation: LogicalRelation,
     val source: HadoopFsRelation,
@@ -205,8 +208,8 @@ final private case class AskedCount(files: IndexedFiles, ranges: Option[ColumnRa
 }
 
 /**
- * `min(c)` or `max(c)`. The ends of ranges are values of rows only for types of a fixed width: a bound of text may be
- * cut off, and one of floating-point numbers says nothing of NaN.
+ * `min(c)` or `max(c)`. The ends of ranges are values of rows only for types of a fixed width: a bound of
+ * text may be cut off, and one of floating-point numbers says nothing of NaN.
  */
 final private case class AskedExtreme(ranges: ColumnRanges, least: Boolean)
     extends AskedAggregate {
@@ -276,8 +279,8 @@ private object AskedAggregate {
  * Filters that take or leave whole partitions, in the names of the scan.
  *
  * @param holds
- *   whether all of them are true for the values of a directory. A listing only promises to leave out no more than
- *   they do: it passes over a filter that it does not know.
+ *   whether all of them are true for the values of a directory. A listing only promises to leave out no more
+ *   than they do: it passes over a filter that it does not know.
  */
 final private class WholePartitions private (
     val filters: Seq[Expression],
@@ -305,9 +308,9 @@ private object WholePartitions {
 }
 
 /**
- * The files of a scan as they are now. A session may hold a listing that is older than the last write to a file, and an
- * answer from the index opens no file that would show it: so the directories are listed once more. Which files a query
- * is about stays what the session's listing says.
+ * The files of a scan as they are now. A session may hold a listing that is older than the last write to a
+ * file, and an answer from the index opens no file that would show it: so the directories are listed once
+ * more. Which files a query is about stays what the session's listing says.
  */
 private object FreshListing {
 
@@ -342,8 +345,9 @@ private object FreshListing {
 }
 
 /**
- * The files of one listing whose rows an index does not count. The listing is the one by which the others were counted,
- * so that no file is counted twice or never; the partition filters were applied when it was made.
+ * The files of one listing whose rows an index does not count. The listing is the one by which the others
+ * were counted, so that no file is counted twice or never; the partition filters were applied when it was
+ * made.
  *
  * @param considered
  *   how many files were listed with those that the index counts

@@ -10,7 +10,6 @@ import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns
 import org.apache.spark.sql.execution.datasources.{
   FileIndex,
   HadoopFsRelation,
@@ -23,14 +22,15 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.index.{LoadedIndexes, StatisticsIndex}
 import org.apache.spark.sql.zorder.skipping.scan.{PruningScan, ScansOfFormats, SkippingFileIndex}
+import org.apache.spark.sql.zorder.stats.StatColumn
 
 /**
- * Puts a file index that skips into every scan of plain Parquet whose table has a statistics index, and into scans of
- * formats that plan their files; answers aggregates from the index, and tells scans of the first rows that a query
- * wants: in one pass, from the scans upwards.
+ * Puts a file index that skips into every scan of plain Parquet whose table has a statistics index, and into
+ * scans of formats that plan their files; answers aggregates from the index, and tells scans of the first
+ * rows that a query wants: in one pass, from the scans upwards.
  *
- * It runs before cost-based optimisation and so before Spark prunes partitions, which Spark does only for a class of
- * index that the scan has no longer afterwards: so partitions are pruned first.
+ * It runs before cost-based optimisation and so before Spark prunes partitions, which Spark does only for a
+ * class of index that the scan has no longer afterwards: so partitions are pruned first.
  */
 final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
 
@@ -49,8 +49,8 @@ final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     }
 
   /**
-   * Narrows the lists that formats plan, those of subqueries, too: Delta prepares these together with the query around
-   * them, when the rules for their own plans have long run.
+   * Narrows the lists that formats plan, those of subqueries, too: Delta prepares these together with the
+   * query around them, after the rules have run for their own plans.
    */
   private def ofFormats(plan: LogicalPlan): LogicalPlan =
     ScansOfFormats.planned(session, plan).fold(plan)(_.transformUpWithSubqueries {
@@ -74,7 +74,10 @@ final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
 final class ScanIndexes(session: SparkSession) extends SQLConfHelper {
   private val known = mutable.HashMap.empty[Path, Option[StatisticsIndex]]
 
-  /** The index of a scan that does not skip yet, with what it reads and the table's root; None without one to use. */
+  /**
+   * The index of a scan that does not skip yet, with what it reads and the table's root; None without one to
+   * use.
+   */
   private[skipping] def of(scan: LogicalRelation): Option[(HadoopFsRelation, Path, StatisticsIndex)] =
     scan.relation match {
       // a batch is a few files of the table, and the query keeps a state
@@ -133,15 +136,14 @@ object ScanIndexes {
     r.fileFormat.getClass == classOf[ParquetFileFormat] && Listing(r.location.getClass.getName)
 
   /**
-   * Partition columns, whose values are not in the files, and columns whose default stands for what old files have
-   * not got, where the index has taken that for NULL.
+   * Partition columns, whose values are not in the files, and columns whose default stands for what old files
+   * have not got, where the index has taken that for NULL.
    */
   private[zorder] def unanswered(
       schema: StructType,
       partitionSchema: StructType,
       index: StatisticsIndex): Set[String] = {
-    val defaults =
-      schema.filter(_.metadata.contains(ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY))
+    val defaults = schema.filter(StatColumn.hasDefault)
     val taken = defaults.map(_.name).filter(n => index.takesAbsentForNull(n))
     (partitionSchema.fieldNames ++ taken).toSet
   }

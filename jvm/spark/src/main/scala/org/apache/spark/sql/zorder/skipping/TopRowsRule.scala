@@ -8,9 +8,9 @@ import org.apache.spark.sql.zorder.skipping.scan.PruningScan
 import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
 
 /**
- * Tells the scan below `ORDER BY c LIMIT k` of the order and of how many rows are needed. Between the sort and the
- * scan there may be filters and projections only, for these keep the rows and their number known; the first sort key
- * must be a column of the scan.
+ * Tells the scan below `ORDER BY c LIMIT k` of the order and of how many rows are needed. Between the sort
+ * and the scan there may be filters and projections only, for these keep the rows and their number known; the
+ * first sort key must be a column of the scan.
  */
 object TopRowsRule extends PredicateHelper {
 
@@ -64,8 +64,8 @@ object TopRowsRule extends PredicateHelper {
           .map(nextToScan)
     case PruningScan(scan) if scan.readsAllListed && (above ++ conditions).forall(settled) =>
       val partitioning = scan.partitionColumns
-      // a condition on partition columns alone is applied to the listing, in full, unless a projection keeps it from
-      // the scan: Spark moves no filter below `input_file_name()` or `rand()`
+      // a condition on partition columns alone is applied to the listing, in full, unless a projection keeps
+      // it from the scan: Spark moves no filter below `input_file_name()` or `rand()`
       val onRows =
         above ++ conditions.filterNot(c => c.references.nonEmpty && c.references.subsetOf(partitioning))
       val top = TopRows(order, scan.named(column), rows, onRows.map(scan.named))
@@ -75,8 +75,8 @@ object TopRowsRule extends PredicateHelper {
   }
 
   /**
-   * Spark shows a scan of DataSource V2 the filter next to it and no other: one of our own there would keep the query's
-   * filters from the format. A file source is shown all of them.
+   * Spark shows a scan of DataSource V2 the filter next to it and no other: one of our own there would keep
+   * the query's filters from the format. A file source is shown all of them.
    */
   private def nextToScan(plan: LogicalPlan): LogicalPlan = plan match {
     case Filter(condition, Filter(top: TopRows, leaf: LeafNode)) if !leaf.isInstanceOf[LogicalRelation] =>

@@ -3,12 +3,12 @@ package org.apache.spark.sql.zorder.sql
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.zorder.build.{BuildInfo, StartCheck}
+import org.apache.spark.sql.zorder.build.StartCheck
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.clustering.{ClusterDataFrame, StoredLayout}
 import org.apache.spark.sql.zorder.clustering.plan.DataFrameFiles
-import org.apache.spark.sql.zorder.clustering.request.ColumnResolver
+import org.apache.spark.sql.zorder.clustering.request.{ColumnResolver, Progress}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.SkippingRule
 import org.apache.spark.sql.zorder.skipping.scan.PlannedScanStrategy
@@ -19,8 +19,8 @@ import org.apache.spark.sql.zorder.sql.statement.TableRefParser
 import org.apache.spark.sql.zorder.table.parquet.ExchangeGuard
 
 /**
- * What Python calls in the JVM: static methods with types that py4j can pass. A session that was started without
- * the extension gets the functions and the sort from here, and runs its statements here.
+ * What Python calls in the JVM: static methods with types that py4j can pass. A session that was started
+ * without the extension gets the functions and the sort from here, and runs its statements here.
  */
 object PythonBridge {
 
@@ -100,6 +100,9 @@ object PythonBridge {
       LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(ExplainQuery.schema), rows))
   }
 
-  /** The version of this package. */
-  def version(): String = BuildInfo.version
+  /** The lines so far of the latest run of a session: a notebook, which has no terminal, asks for them. */
+  def progressLines(session: SparkSession): Array[String] = Progress.lines(session)
+
+  /** Forgets the lines of the run before, which are not those of the next one. */
+  def forgetProgress(session: SparkSession): Unit = Progress.forget(session)
 }

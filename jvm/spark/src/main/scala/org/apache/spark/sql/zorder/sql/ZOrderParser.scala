@@ -52,7 +52,10 @@ final class StatementPlanner(session: SparkSession, delegate: ParserInterface) e
     statement.explain.fold(plan)(ExplainCommand(plan, _))
   }
 
-  /** Delta's plan, if its parser is below ours, the table is a Delta table and we do not take over its OPTIMIZE. */
+  /**
+   * Delta's plan, if its parser is below ours, the table is a Delta table and we do not take over its
+   * OPTIMIZE.
+   */
   private def deltasOwn(sql: String, request: ClusterRequest): Option[LogicalPlan] = {
     val takeOver = SessionKeys.TakeOverDelta.orDefault(Shims.classic(session).sessionState.conf)
     val theirs = if (takeOver) None else parsedBelow(sql)

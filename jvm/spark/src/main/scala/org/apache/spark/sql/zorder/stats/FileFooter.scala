@@ -124,8 +124,10 @@ final case class FileFooter(
   /** Whether nothing is known of the columns: for lack of a key, or of a library that knows their types. */
   def opaque: Boolean = encrypted || schema.opaque
 
+  def origin: FileOrigin = FileOrigin(createdBy, keyValues)
+
   /** Whether Spark itself wrote the file. */
-  def bySpark: Boolean = FileOrigin(createdBy, keyValues).bySpark
+  def bySpark: Boolean = origin.bySpark
 
   /** The zone of the whole file for the requested column number `column`. */
   def zone(column: Int): Zone =

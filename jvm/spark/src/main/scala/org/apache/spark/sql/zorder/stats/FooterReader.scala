@@ -58,8 +58,9 @@ private[stats] final class FooterReader(
   def readIfPossible(file: DataFile, listed: Set[Int]): Option[FileStatistics] =
     try Some(FooterReader.open(conf, file) { reader =>
         val read = footer(file, reader)
-        val pages = PageIndex.of(reader, file, columns, caseSensitive)
-        FileStatistics(read, pages, if (read.opaque) nothing else values(reader, listed))
+        val wanted = zones(read, reader)
+        val pages = PageIndex.of(reader, file, wanted)
+        FileStatistics(read, pages, if (read.opaque) nothing else values(reader, wanted, listed))
       })
     catch {
       case NonFatal(_) =>
@@ -75,25 +76,23 @@ private[stats] final class FooterReader(
 
   private def values(
       reader: ParquetFileReader,
+      wanted: Seq[ChunkZone],
       listed: Set[Int]): IndexedSeq[Option[IndexedSeq[NormalizedValue]]] =
     if (listed.isEmpty) nothing
-    else {
-      val meta = reader.getFooter.getFileMetaData
-      val keyValues = meta.getKeyValueMetaData.asScala.toMap
-      val origin = FileOrigin(Option(meta.getCreatedBy).getOrElse(""), keyValues)
-      val schema = SchemaReader.read(meta.getSchema, keyValues)
-      Dictionaries.of(
-        reader,
-        columns.indices.map(c =>
-          if (listed(c)) Some(ChunkZone(columns(c), schema, meta.getSchema, origin, caseSensitive))
-          else None))
-    }
+    else Dictionaries.of(reader, columns.indices.map(c => if (listed(c)) Some(wanted(c)) else None))
 
   /** Footer and pages of a file that is opened once; nobody else reads it meanwhile, and it is not encrypted. */
   def readWithPages(file: DataFile): (FileFooter, FilePages) =
     FooterReader.open(conf, file) { reader =>
-      (footer(file, reader), PageIndex.of(reader, file, columns, caseSensitive))
+      val read = footer(file, reader)
+      (read, PageIndex.of(reader, file, zones(read, reader)))
     }
+
+  /** How the requested columns are found in a file whose footer has been read. */
+  private def zones(read: FileFooter, reader: ParquetFileReader): Seq[ChunkZone] = {
+    val message = reader.getFooter.getFileMetaData.getSchema
+    columns.map(c => ChunkZone(c, read.schema, message, read.origin, caseSensitive))
+  }
 
   private def footer(file: DataFile, reader: ParquetFileReader): FileFooter = {
     val meta = reader.getFooter.getFileMetaData
@@ -260,11 +259,15 @@ private[stats] object FooterReader {
   }
 
   /** The path of the column in a file that is not encrypted; None if the file has no column that is meant. */
-  def pathOf(meta: FileMetaData, column: StatColumn, caseSensitive: Boolean): Option[Seq[String]] = {
+  def pathOf(meta: FileMetaData, column: StatColumn, caseSensitive: Boolean): Option[Seq[String]] =
+    zones(meta, Seq(column), caseSensitive).head.path
+
+  /** How columns are found in a file that is not encrypted. */
+  def zones(meta: FileMetaData, columns: Seq[StatColumn], caseSensitive: Boolean): Seq[ChunkZone] = {
     val keyValues = meta.getKeyValueMetaData.asScala.toMap
     val origin = FileOrigin(Option(meta.getCreatedBy).getOrElse(""), keyValues)
     val schema = SchemaReader.read(meta.getSchema, keyValues)
-    ChunkZone(column, schema, meta.getSchema, origin, caseSensitive).path
+    columns.map(c => ChunkZone(c, schema, meta.getSchema, origin, caseSensitive))
   }
 
   def encrypted(file: DataFile, createdBy: String, rows: Long): FileFooter =

@@ -84,25 +84,25 @@ object PageIndex {
       file: DataFile,
       columns: Seq[StatColumn],
       caseSensitive: Boolean): FilePages =
-    FooterReader.open(conf, file)(of(_, file, columns, caseSensitive))
+    FooterReader.open(conf, file) { reader =>
+      of(reader, file, FooterReader.zones(reader.getFooter.getFileMetaData, columns, caseSensitive))
+    }
 
-  /** The pages of a file that is open. */
-  private[stats] def of(
-      reader: ParquetFileReader,
-      file: DataFile,
-      columns: Seq[StatColumn],
-      caseSensitive: Boolean): FilePages = {
-    val meta = reader.getFooter.getFileMetaData
+  /**
+   * The pages of a file that is open.
+   *
+   * @param wanted
+   *   how the requested columns are found in it
+   */
+  private[stats] def of(reader: ParquetFileReader, file: DataFile, wanted: Seq[ChunkZone]): FilePages = {
     val blocks = reader.getFooter.getBlocks.asScala.toIndexedSeq
-    if (meta.getEncryptionType != FileMetaData.EncryptionType.UNENCRYPTED) {
+    val encryption = reader.getFooter.getFileMetaData.getEncryptionType
+    if (encryption != FileMetaData.EncryptionType.UNENCRYPTED) {
       val unknown = Block(blocks.map(_.getRowCount).sum, IndexedSeq(Zone.Unknown))
-      FilePages(file, columns.map(_ => IndexedSeq(unknown)).toIndexedSeq)
+      FilePages(file, wanted.map(_ => IndexedSeq(unknown)).toIndexedSeq)
     } else {
-      val keyValues = meta.getKeyValueMetaData.asScala.toMap
-      val schema = SchemaReader.read(meta.getSchema, keyValues)
-      val origin = FileOrigin(Option(meta.getCreatedBy).getOrElse(""), keyValues)
-      val wanted = columns.map(c => ChunkZone(c, schema, meta.getSchema, origin, caseSensitive).beside(file))
-      FilePages(file, wanted.map(w => blocks.flatMap(b => ofRowGroup(reader, b, w))).toIndexedSeq)
+      val zones = wanted.map(_.beside(file))
+      FilePages(file, zones.map(w => blocks.flatMap(b => ofRowGroup(reader, b, w))).toIndexedSeq)
     }
   }
 

@@ -36,6 +36,9 @@ object StatColumn {
   /** Metadata key of a column or field of which a file without it tells nothing: its format may know values of it. */
   val AbsentIsUnknown = "zorder.absentIsUnknown"
 
+  /** Whether a column or field was added with a value for the rows that were there: their files have none of it. */
+  def hasDefault(field: StructField): Boolean = field.metadata.contains(ExistsDefault)
+
   /** The column as `schema` describes it, names compared as they stand; refuses a path that is not there. */
   def in(schema: StructType, path: Seq[String]): StatColumn = {
     val fields = fieldsOf(schema, path).getOrElse(ZOrderException.refuse(
@@ -43,10 +46,10 @@ object StatColumn {
       "column" -> path.mkString("."),
       "columns" -> schema.fieldNames.mkString(", ")))
     val field = fields.last
-    val hasDefault = fields.exists(f => Seq(ExistsDefault, AbsentIsUnknown).exists(f.metadata.contains))
+    val mayHoldValues = fields.exists(f => hasDefault(f) || f.metadata.contains(AbsentIsUnknown))
     // CHAR values are padded when read, so what a file holds is not what a look-up sees
     val dataType = CharVarcharUtils.getRawType(field.metadata).getOrElse(field.dataType)
-    val absent = if (hasDefault) Zone.Unknown else Zone.OnlyNulls
+    val absent = if (mayHoldValues) Zone.Unknown else Zone.OnlyNulls
     StatColumn(path, dataType, absent, named = Some(StoredAs.of(fields)))
   }
 

@@ -4,7 +4,6 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.sql.catalyst.util.QuotingUtils
-import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.conf.OptionValue
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.ColumnPath
@@ -70,7 +69,7 @@ private[zorder] object ColumnIds {
   def renamed(table: ClusterTable, run: RunRecord): Map[String, Option[String]] =
     if (run.columnIds.length != run.columns.length) Map.empty
     else {
-      val now = paths(table.schema).flatMap(p => table.columnId(p).map(_ -> ColumnPath.sql(p))).toMap
+      val now = paths(table).flatMap(p => table.columnId(p).map(_ -> ColumnPath.sql(p))).toMap
       // the id of an expression contains its text, so it keeps the names that it was written with
       run.columns.zip(run.columnIds).filterNot { case (c, id) => id.startsWith(s"$c of ") }
         .map { case (c, id) => c -> now.get(id) }.filterNot { case (c, name) => name.contains(c) }.toMap
@@ -78,15 +77,9 @@ private[zorder] object ColumnIds {
 
   /** A column of a run whose name belongs to another column now, with its present name. */
   def misnamed(table: ClusterTable, run: RunRecord): Option[(String, Option[String])] = {
-    val names = paths(table.schema).map(ColumnPath.sql).toSet
+    val names = paths(table).map(ColumnPath.sql).toSet
     renamed(table, run).find { case (before, _) => names(before) }
   }
 
-  private def paths(schema: StructType): Seq[Seq[String]] = schema.fields.toSeq.flatMap { f =>
-    val inside = f.dataType match {
-      case s: StructType => paths(s)
-      case _ => Nil
-    }
-    Seq(f.name) +: inside.map(f.name +: _)
-  }
+  private def paths(table: ClusterTable): Seq[Seq[String]] = ColumnPath.ofSchema(table.schema).map(_._1)
 }

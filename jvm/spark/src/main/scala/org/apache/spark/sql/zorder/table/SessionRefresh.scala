@@ -82,6 +82,6 @@ private[table] object ActiveStreams {
 
   private def touches(source: Path, root: Path): Boolean = {
     val (a, b) = (PathText.of(source), PathText.of(root))
-    a == b || a.startsWith(s"$b/") || b.startsWith(s"$a/")
+    PathText.isWithin(a, b) || PathText.isWithin(b, a)
   }
 }

@@ -85,7 +85,7 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   /** Records that the format has undone the run whose last commit this is. */
   def writeRollback(run: RunRecord, statement: String): Unit = {
     CrashPoint.hit("rolled-back")
-    append(RunRecord.rolledBack(run.runId, Some(run), number = 0, statement), Map.empty)
+    append(RunRecord.rolledBack(run.runId, Some(run), statement), Map.empty)
   }
 
   def writeLayouts(layouts: Map[String, String]): Unit = layouts.toSeq.sorted.foreach { case (id, body) =>

@@ -409,7 +409,7 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
           case LateChoice.Append => (before ++ came).sorted
         }
         if (choice == LateChoice.Replace) assert(crashAt("late-copied")(vacuum(Some(choice))))
-        else assert(vacuum(Some(choice)).contains(choice.status))
+        else assert(vacuum(Some(choice)).contains(choice.status.name))
         assert(refreshed() == wanted, choice)
         vacuum()
         vacuum()

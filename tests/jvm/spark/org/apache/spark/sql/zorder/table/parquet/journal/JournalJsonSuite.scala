@@ -40,7 +40,8 @@ class JournalJsonSuite extends AnyFunSuite {
       Seq(ListedFile("a.parquet", 10, 1)),
       Seq(ListedFile("b.parquet", 20, 2)),
       Seq(ListedFile("c.parquet", 30, 3)))),
-    Seq(ListedFile("/data/.t.old-r1abc/p=1/d.parquet", 40, 4)))
+    Seq(ListedFile("/data/.t.old-r1abc/p=1/d.parquet", 40, 4)),
+    process = "")
 
   private val kinds = Seq("path" -> JournalKind.Path, "catalog" -> JournalKind.Catalog)
   private val operations = Seq("OPTIMIZE" -> Operation.Optimize, "ROLLBACK" -> Operation.Rollback)

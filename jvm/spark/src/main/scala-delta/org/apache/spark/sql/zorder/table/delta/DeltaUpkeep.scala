@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.delta
 import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
+import org.apache.commons.lang3.exception.ExceptionUtils
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.delta.{
   DeltaConcurrentModificationException,
@@ -14,11 +15,18 @@ import org.apache.spark.sql.delta.{
 import org.apache.spark.sql.delta.actions.{Action, AddFile, CommitInfo, DeletionVectorDescriptor, Metadata}
 import org.apache.spark.sql.delta.zorder.PinnedTransaction
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.conf.ZOrderOption
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{FormatDescriptor, Retention, TableRef, VacuumResult}
+import org.apache.spark.sql.zorder.table.{
+  FormatDescriptor,
+  Retention,
+  TableRef,
+  VacuumResult,
+  VacuumStatus
+}
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 
 /** Vacuum and removal, with Delta's own commands where it has them. */
@@ -48,7 +56,8 @@ private[delta] object DeltaUpkeep {
     // Delta also names directories without files
     val bytes = lengths(table.paths, named.toSeq.map(new Path(_))).values.sum
     if (!dryRun) within.sql(statement).collect()
-    if (named.isEmpty) Nil else Seq(VacuumResult(table.root, named.length.toLong, bytes, 0L, "DELETED"))
+    if (named.isEmpty) Nil
+    else Seq(VacuumResult(table.root, named.length.toLong, bytes, 0L, VacuumStatus.Deleted))
   }
 
   /** Delta rounds to whole hours, which must not become fewer. */
@@ -83,7 +92,7 @@ private[delta] object DeltaUpkeep {
 
   def remove(session: ClassicSession, table: DeltaClusterTable, fs: FileSystem): Unit = {
     fs.delete(table.state.dir, true)
-    val ours = table.properties.keys.filter(_.toLowerCase(java.util.Locale.ROOT).startsWith("zorder.")).toSeq
+    val ours = table.properties.keys.filter(ZOrderOption.isOurs).toSeq
     if (ours.nonEmpty) {
       val keys = ours.map(k => s"'$k'").mkString(", ")
       session.sql(s"ALTER TABLE ${sql(table)} UNSET TBLPROPERTIES ($keys)").collect()
@@ -158,7 +167,7 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
   }
 
   private def isOvertaken(e: Throwable): Boolean =
-    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).exists {
+    ExceptionUtils.getThrowables(e).exists {
       case _: PinnedTransaction.Moved | _: DeltaConcurrentModificationException => true
       case _ => false
     }

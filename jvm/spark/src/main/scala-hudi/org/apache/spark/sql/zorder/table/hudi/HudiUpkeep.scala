@@ -19,9 +19,10 @@ import org.apache.hudi.metadata.HoodieTableMetadata
 import org.apache.hudi.table.HoodieSparkTable
 import org.apache.hudi.table.action.clean.CleanPlanner
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.zorder.conf.ZOrderOption
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{Retention, RunRecord, VacuumResult}
+import org.apache.spark.sql.zorder.table.{Retention, RunRecord, VacuumResult, VacuumStatus}
 import org.apache.spark.sql.zorder.table.parquet.files.FileMoves
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
@@ -179,7 +180,7 @@ private[hudi] object HudiUpkeep {
     opened.catalog.foreach { known =>
       // raw, because CHAR and VARCHAR must stay when it is written back
       val table = session.sessionState.catalog.getTableRawMetadata(known.identifier)
-      val ours = table.properties.keySet.filter(_.toLowerCase(Locale.ROOT).startsWith("zorder."))
+      val ours = table.properties.keySet.filter(ZOrderOption.isOurs)
       if (ours.nonEmpty)
         session.sessionState.catalog.alterTable(table.copy(properties = table.properties -- ours))
     }
@@ -221,7 +222,7 @@ private[hudi] object HudiVacuum {
       case None => run(session, opened, retention, dryRun)
       case Some(Nil) => Nil
       case Some(files) =>
-        Seq(VacuumResult(opened.root, files.length.toLong, files.map(_._2).sum, 0L, "DELETED"))
+        Seq(VacuumResult(opened.root, files.length.toLong, files.map(_._2).sum, 0L, VacuumStatus.Deleted))
     }
   }
 

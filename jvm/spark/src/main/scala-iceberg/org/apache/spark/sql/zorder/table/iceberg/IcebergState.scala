@@ -113,7 +113,7 @@ final private[iceberg] class FileIOState(table: Table, override val branch: Opti
 
   override def writeRollback(run: RunRecord, statement: String): Unit = {
     CrashPoint.hit("rolled-back")
-    publish(Some(write(RunRecord.rolledBack(run.runId, Some(run), 0, statement))))
+    publish(Some(write(RunRecord.rolledBack(run.runId, Some(run), statement))))
   }
 
   override def delete(): Unit = table.io match {

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
-import java.util.Locale
 import java.util.zip.GZIPInputStream
 
 import scala.collection.JavaConverters._
@@ -23,10 +22,11 @@ import org.apache.iceberg.io.{FileIO, SupportsPrefixOperations}
 import org.apache.iceberg.spark.actions.SparkActions
 import org.apache.iceberg.util.{PropertyUtil, SnapshotUtil}
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.zorder.conf.ZOrderOption
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{Retention, RunRecord, VacuumResult}
+import org.apache.spark.sql.zorder.table.{Retention, RunRecord, VacuumResult, VacuumStatus}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import org.apache.spark.util.{ThreadUtils, Utils}
 
@@ -91,7 +91,7 @@ private[iceberg] object IcebergUpkeep {
   /** The table's files stay, and so do its snapshots, whose summaries cannot be changed. */
   def remove(opened: IcebergClusterTable): Unit = {
     opened.state.delete()
-    val ours = opened.properties.keys.filter(_.toLowerCase(Locale.ROOT).startsWith("zorder."))
+    val ours = opened.properties.keys.filter(ZOrderOption.isOurs)
     if (ours.nonEmpty) {
       val update = opened.table.updateProperties()
       ours.foreach(update.remove)
@@ -139,8 +139,9 @@ private[iceberg] object IcebergVacuum extends Logging {
       else orphans(session, opened, now - math.max(LeastOrphanMs, retention.atLeast(OrphanMs)), dryRun)
     val (files, bytes) =
       (expired + found, replaced.map(told(_, SnapshotSummary.REMOVED_FILE_SIZE_PROP)).sum)
-    val deleted = if (files == 0) Nil else Seq(VacuumResult(opened.root, files, bytes, 0L, "DELETED"))
-    deleted ++ others.map(VacuumResult(opened.root, 0L, 0L, 0L, "SHARED_LOCATION", _))
+    val deleted =
+      if (files == 0) Nil else Seq(VacuumResult(opened.root, files, bytes, 0L, VacuumStatus.Deleted))
+    deleted ++ others.map(why => VacuumResult(opened.root, 0L, 0L, 0L, VacuumStatus.SharedLocation(why)))
   }
 
   private def ownMs(table: Table): Long = PropertyUtil.propertyAsLong(

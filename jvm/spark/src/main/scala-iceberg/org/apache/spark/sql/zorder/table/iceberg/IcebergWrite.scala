@@ -7,6 +7,7 @@ import scala.collection.JavaConverters._
 import scala.util.{Failure, Success, Try}
 import scala.util.control.NonFatal
 
+import org.apache.commons.lang3.exception.ExceptionUtils
 import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{
   BaseTable,
@@ -206,7 +207,7 @@ final private[iceberg] class IcebergWrite(
   }
 
   private def failed(e: Throwable): Nothing = {
-    val causes = Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).toSeq
+    val causes = ExceptionUtils.getThrowables(e)
     e match {
       case _: CommitStateUnknownException => unknown(e)
       case _: ValidationException | _: CommitFailedException

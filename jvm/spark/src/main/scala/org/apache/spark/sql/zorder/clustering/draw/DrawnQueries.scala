@@ -2,15 +2,8 @@ package org.apache.spark.sql.zorder.clustering.draw
 
 import java.util.SplittableRandom
 
-import scala.util.Try
-
-import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, Project}
-import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types.{DataType, StructType}
-import org.apache.spark.sql.zorder.expr.{ColumnPath, Folding, Normalization}
 import org.apache.spark.sql.zorder.clustering.fit.{BytesSample, LongSample, Sample, SampleColumn}
-import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.querylog.{
   ConditionKind,
@@ -19,12 +12,7 @@ import org.apache.spark.sql.zorder.querylog.{
   QueryLog,
   QueryText
 }
-import org.apache.spark.sql.zorder.skipping.predicate.{
-  AdjacentValues,
-  FilterColumn,
-  ConditionAlgebra,
-  ValueText
-}
+import org.apache.spark.sql.zorder.skipping.predicate.{AdjacentValues, ConditionAlgebra, ValueText}
 import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue}
 import sparkzorder.curve.cost.{Conjunction, Condition, Interval, Query}
 
@@ -77,13 +65,18 @@ object DrawnQueries {
       session: ClassicSession,
       schema: StructType,
       log: QueryLog,
-      columns: Seq[String]): Sample => DrawnQueries = {
-    val asked = columns.map(ResolvedColumn.of(session, schema, _)).toIndexedSeq
-    val texts = log.queries.flatMap(_.boxes).flatten.map(_.column).distinct
-    val resolved = texts.flatMap(t => ResolvedColumn.of(session, schema, t).map(t -> _)).toMap
+      columns: Seq[String]): Sample => DrawnQueries =
+    drawing(log, LogColumns.of(session, schema, log), columns.map(ResolvedColumn.of(session, schema, _)))
+
+  /** Draws for several samples from a log whose columns have been looked up. */
+  private[zorder] def drawing(
+      log: QueryLog,
+      logged: LogColumns,
+      columns: Seq[Option[ResolvedColumn]]): Sample => DrawnQueries = {
+    val asked = columns.toIndexedSeq
     val all = log.queries.map(_.weight).sum
     sample => {
-      val pick = new QueryDrawing(asked, resolved, sample)
+      val pick = new QueryDrawing(asked, logged.byText, sample)
       val drawn = spread(log.queries.toIndexedSeq, all, pick.isExact).map { case (q, weight, times) =>
         QueryText.of(q) -> pick.queries(q, weight, times)
       }
@@ -129,7 +122,7 @@ final private class QueryDrawing(
 
   /** Whether the log has all values of the query, for the columns of the conjunctions. */
   def isExact(q: LoggedQuery): Boolean =
-    q.boxes.flatten.forall(c => placeOf(c).isEmpty || DrawnCondition.isExact(c))
+    q.conjunctions.flatten.forall(c => placeOf(c).isEmpty || DrawnCondition.isExact(c))
 
   def queries(q: LoggedQuery, weight: Double, times: Int): Seq[Query] = {
     val random = new SplittableRandom(q.query.hashCode.toLong)
@@ -142,7 +135,7 @@ final private class QueryDrawing(
   def others(queries: Seq[LoggedQuery], all: Double): Seq[(String, Double)] = {
     val each = for {
       q <- queries
-      column <- q.boxes.flatten.filter(placeOf(_).isEmpty).map(c =>
+      column <- q.conjunctions.flatten.filter(placeOf(_).isEmpty).map(c =>
         resolved.get(c.column).fold(c.column)(_.column.sql)).distinct
     } yield column -> q.weight / all
     each.groupBy(_._1).map { case (column, shares) => column -> shares.map(_._2).sum }.toSeq
@@ -151,7 +144,8 @@ final private class QueryDrawing(
 
   private def conjunctions(q: LoggedQuery, random: SplittableRandom): IndexedSeq[Conjunction] = {
     val row = if (sample.rows == 0) 0 else random.nextInt(sample.rows)
-    val all = q.boxes.map(b => Conjunction(conditions(b, row, random))).filterNot(_.impossible).distinct
+    val all =
+      q.conjunctions.map(c => Conjunction(conditions(c, row, random))).filterNot(_.impossible).distinct
     all.find(_.conditions.isEmpty).fold(all)(Seq(_)).toIndexedSeq
   }
 
@@ -190,7 +184,7 @@ final private class QueryDrawing(
       if other.column != wanted.column
       known <- DrawnCondition.exact(logged, other.column.dataType)
       points = known.intervals.flatMap(_.min)
-      if !known.orNull && known.intervals.forall(i => i.min.isDefined && i.min == i.max)
+      if !known.orNull && known.intervals.forall(_.isPoint)
       condition <- wanted.from(other, points)
     } yield condition
 
@@ -202,7 +196,7 @@ final private class QueryDrawing(
  * A logged condition as a condition on normalized values: with its own values if the log has them, else with
  * values drawn from sampled rows, so that frequent values are drawn more often.
  */
-private[clustering] object DrawnCondition {
+private[zorder] object DrawnCondition {
 
   /** The width of a range if the log does not have it. */
   private val UnknownWidth = 0.1
@@ -280,44 +274,4 @@ private[clustering] object DrawnCondition {
 
   private def any(sample: SampleColumn, random: SplittableRandom): NormalizedValue =
     sample.sorted(random.nextInt(sample.sorted.size))
-}
-
-/** A resolved column or expression over a table's columns. Two with equal `column`s are the same. */
-final private[zorder] case class ResolvedColumn(column: FilterColumn, expression: Expression) {
-
-  /** The condition on this column that follows from values of another one, if it is computed from that one alone. */
-  def from(other: ResolvedColumn, points: Seq[NormalizedValue]): Option[Condition] =
-    for {
-      path <- ColumnPath.of(other.expression)
-      if paths == Seq(path)
-      values <- Try(points.map(value(path, other, _))).toOption
-      normalizedType <- Normalization.of(column.dataType)
-    } yield Condition.in(values.filter(_ != null).map(normalizedType.normalize)).copy(orNull =
-      values.contains(null))
-
-  private def value(path: Seq[String], other: ResolvedColumn, point: NormalizedValue): Any = {
-    val literal = Literal.create(ValueText.value(point, other.column.dataType).get, other.column.dataType)
-    expression.transformDown { case e if ColumnPath.of(e).contains(path) => literal }.eval()
-  }
-
-  /** The columns and fields that it is computed from. */
-  lazy val paths: Seq[Seq[String]] = ColumnPath.within(expression)
-}
-
-private[zorder] object ResolvedColumn {
-
-  /** None if the text cannot be resolved against this schema. */
-  def of(session: ClassicSession, schema: StructType, sql: String): Option[ResolvedColumn] = Try {
-    val columns = schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
-    Folding(Shims.ofRows(session, LocalRelation(columns)).select(expr(sql)).queryExecution.analyzed) match {
-      case Project(Seq(only), _) =>
-        val plain = only match {
-          case Alias(child, _) => child
-          case other => other
-        }
-        val expression = ColumnPath.asDeclared(plain, columns)
-        FilterColumn.of(expression).map(ResolvedColumn(_, expression))
-      case _ => None
-    }
-  }.toOption.flatten
 }

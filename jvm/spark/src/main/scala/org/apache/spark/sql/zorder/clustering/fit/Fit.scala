@@ -14,7 +14,8 @@ final case class FitColumn(sql: String, dataType: String)
  * A layout and the candidates that it was chosen from.
  *
  * @param candidates
- *   the layouts tried, with the share of held-out rows that queries read of them; empty if there was no choice
+ *   the layouts tried, with the share of held-out rows that queries read of them; empty if there was no
+ *   choice
  * @param scorer
  *   scores other blocks by the same queries
  */
@@ -55,8 +56,8 @@ object Fit {
 }
 
 /**
- * Scores blocks by the queries that the candidate layouts of one table or partition were compared by, so that the
- * scores can be compared with those of the candidates.
+ * Scores blocks by the queries that the candidate layouts of one table or partition were compared by, so that
+ * the scores can be compared with those of the candidates.
  *
  * @param logged
  *   the queries of a log; without any, the default workload
@@ -68,7 +69,10 @@ final class CandidateScorer(sample: RankedSample, logged: RankQueries, files: Do
   /** What the queries read of existing blocks. */
   def of(name: String, levels: Levels): Candidate = Candidate(name, share(levels.files), share(levels.pages))
 
-  /** The least that any layout of as many blocks could read if the columns were independent; a file has whole pages. */
+  /**
+   * The least that any layout of as many blocks could read if the columns were independent; a file has whole
+   * pages.
+   */
   def bound(levels: Levels): Candidate = Candidate(
     "bound",
     least(math.max(files, levels.files.length.toDouble)).share,

@@ -43,14 +43,13 @@ object LayoutForecast {
   def files(sample: Sample, layout: Layout): Array[Int] = place(sample, layout, identity).file
 
   /**
-   * The bound per column, for each of these numbers of blocks; rows beyond `BoundRows` would not change its
-   * third digit.
+   * The bound per column, for any number of blocks; rows beyond `BoundRows` would not change its third digit.
    */
-  def bound(sample: Sample, blocks: Seq[Double]): Seq[Array[Double]] = {
+  def bound(sample: Sample): Double => Array[Double] = {
     val rows = Array.range(0, sample.rows, math.max(1, sample.rows / BoundRows))
     val mass = sample.columns.map(_.mass(rows)).toArray
     val isNull = sample.columns.map(c => rows.map(c.isNull(_))).toArray
-    blocks.map(Bound.perColumn(mass, isNull, _))
+    Bound.perColumn(mass, isNull, _)
   }
 
   private val BoundRows = 10000
@@ -139,7 +138,7 @@ object LayoutForecast {
     Levels(files.toSeq, rowGroups.toSeq, pages.toSeq)
   }
 
-  /** Places `[from, end)` in pieces of `size` rows, a fraction where rows are sampled; the last has what is left. */
+  /** Places `[from, end)` in pieces of `size` rows, a fraction in a sample; the last piece has the rest. */
   private def pieces(from: Int, end: Int, size: Double): Iterator[(Int, Int)] = {
     def ends(piece: Int): Int = math.round(math.min(from + (piece + 1) * size, end.toDouble)).toInt
     Iterator.iterate((from, 0)) { case (begun, piece) => (math.max(begun + 1, ends(piece)), piece + 1) }
@@ -154,9 +153,9 @@ object LayoutForecast {
 }
 
 /**
- * Estimates the bounds of all rows of a block from its sampled rows. The sampled bounds fall short at each end by the
- * mean distance between two sampled values. Distances are counted in sampled values of the whole table, so the
- * distribution does not matter, and a block with one value keeps it.
+ * Estimates the bounds of all rows of a block from its sampled rows. The sampled bounds fall short at each
+ * end by the mean distance between two sampled values. Distances are counted in sampled values of the whole
+ * table, so the distribution does not matter, and a block with one value keeps it.
  *
  * @param values
  *   per column
@@ -209,8 +208,8 @@ object TruncatedBounds {
     kept(block)((min, max) => if (min.length + max.length < ChunkBytes) Some((min, max)) else None)
 
   /**
-   * A page as the page index will describe it, within the bounds that the footer has for its row group: where these
-   * leave out the row group, no reader comes to the page.
+   * A page as the page index will describe it, within the bounds that the footer has for its row group: where
+   * these leave out the row group, no reader comes to the page.
    */
   def ofPage(block: Block, rowGroup: Block): Block = {
     val page = kept(block)((min, max) => above(max).map((min.take(PageBytes), _)))

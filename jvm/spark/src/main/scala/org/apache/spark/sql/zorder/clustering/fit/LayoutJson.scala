@@ -26,9 +26,9 @@ import sparkzorder.curve.layout.{
 }
 
 /**
- * Writes a layout as JSON and reads it. Numbers are stored as differences, byte strings without the prefix that they
- * share with their predecessor, the tree in preorder (`column, rank` of a cut, minus the number of files of a leaf):
- * four columns and 10,000 files stay below 1 MB.
+ * Writes a layout as JSON and reads it. Numbers are stored as differences, byte strings without the prefix
+ * that they share with their predecessor, the tree in preorder (`column, rank` of a cut, minus the number of
+ * files of a leaf): four columns and 10,000 files stay below 1 MB.
  */
 object LayoutJson {
   private val Version = 1
@@ -45,8 +45,8 @@ object LayoutJson {
   }
 
   /**
-   * Refuses a text that is not a layout, or is of a version that this jar does not read. The error never quotes the
-   * text: its boundaries are data.
+   * Refuses a text that is not a layout, or is of a version that this jar does not read. The error never
+   * quotes the text: its boundaries are data.
    */
   def read(json: String): Layout = {
     val root =
@@ -76,8 +76,9 @@ object LayoutJson {
     refuse("ZORDER_INVALID_LAYOUT.NOT_READABLE", "cause" -> why)
 
   /**
-   * Sixteen hex digits that stand for the layout in records, plans, properties and logs. Earlier versions wrote the first
-   * eight of them, which are too few for a table with a layout for each of thousands of partitions.
+   * Sixteen hex digits that stand for the layout in records, plans, properties and logs. Earlier versions
+   * wrote the first eight of them, which are too few for a table with a layout for each of thousands of
+   * partitions.
    */
   def id(json: String): String =
     MessageDigest.getInstance("SHA-256").digest(json.getBytes(UTF_8)).take(8).map(b =>
@@ -176,8 +177,8 @@ object LayoutLookUp {
   def ofJson(json: String): LayoutRef = stored(LayoutJson.id(json), json)
 
   /**
-   * A layout that a table keeps under this id, and whose files are recorded under it: the id of an earlier version is
-   * shorter, and stays.
+   * A layout that a table keeps under this id, and whose files are recorded under it: the id of an earlier
+   * version is shorter, and stays.
    */
   def stored(id: String, json: String): LayoutRef = cache.synchronized {
     Option(cache.get((id, json))).getOrElse {

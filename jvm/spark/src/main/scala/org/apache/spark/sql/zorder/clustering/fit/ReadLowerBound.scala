@@ -6,13 +6,13 @@ import sparkzorder.curve.build.cut.{DenseRanges, RankedSample}
 import sparkzorder.curve.cost.{Query, QueryCost, RankQueries, WorkloadBound}
 
 /**
- * The least that look-ups and queries can read of a table whose partitions have so many files, row groups and pages
- * each: every partition is bounded by itself, as no file lies in two, and counts as far as values that are looked up
- * fall into its range.
+ * The least that look-ups and queries can read of a table whose partitions have so many files, row groups and
+ * pages each: every partition is bounded by itself, as no file lies in two, and counts as far as values that
+ * are looked up fall into its range.
  *
- * The bound of a partition is that of independent columns. Where a layout is known to read less than that, the columns
- * depend on each other, and the densest ranges of the sample tell what is the least ([[DenseRanges]]), unless
- * that is far less.
+ * The bound of a partition is that of independent columns. Where a layout is known to read less than that,
+ * the columns depend on each other, and the densest ranges of the sample tell what is the least
+ * ([[DenseRanges]]), unless that is far less.
  */
 final class ReadLowerBound(all: IndexedSeq[ReadLowerBound.Part]) {
   import ReadLowerBound._
@@ -29,20 +29,20 @@ final class ReadLowerBound(all: IndexedSeq[ReadLowerBound.Part]) {
    * @param known
    *   what a layout reads, column by column; None where none is known
    */
-  def columns(places: Seq[Int], known: Option[Seq[ReadShares]]): IndexedSeq[ReadShares] = {
+  def columns(places: Seq[Int], known: Option[Seq[ByLevel[Double]]]): IndexedSeq[ByLevel[Double]] = {
     val independent = parts.map(_.independent(places))
     def sum(ofParts: Seq[IndexedSeq[Double]]): IndexedSeq[Double] = places.indices.map { i =>
       parts.zip(ofParts).map { case (part, least) =>
         part.rows / rows * reach(part, places(i)) * least(i)
       }.sum
     }
-    val least = Levels.map { level =>
+    val least = EachLevel.map { level =>
       val bound = sum(independent.map(_.map(level)))
       orDense(
         bound,
         known.map(_.map(level).sum))(_.sum)(sum(parts.map(_.dense(places, level, tried).lookUps)))
     }
-    places.indices.map(i => ReadShares(least(0)(i), least(1)(i), least(2)(i)))
+    places.indices.map(i => least.map(_(i)))
   }
 
   /**
@@ -51,20 +51,19 @@ final class ReadLowerBound(all: IndexedSeq[ReadLowerBound.Part]) {
    * @param known
    *   what they read of a layout
    */
-  def queries(asked: Seq[Query], known: Option[ReadShares]): ReadShares = {
+  def queries(asked: Seq[Query], known: Option[ByLevel[Double]]): ByLevel[Double] = {
     val weight = asked.map(_.weight).sum
     val places = asked.flatMap(_.columns).distinct.sorted
     val here = parts.map { part =>
-      val its = asked.filter(q => q.conjunctions.exists(QueryCost.touches(part.whole, _)))
-      (part, its, if (weight > 0) part.rows / rows * its.map(_.weight).sum / weight else 0.0)
+      val touching = asked.filter(q => q.conjunctions.exists(QueryCost.touches(part.whole, _)))
+      (part, touching, if (weight > 0) part.rows / rows * touching.map(_.weight).sum / weight else 0.0)
     }.filter(_._3 > 0.0)
-    val independent = here.map { case (part, its, _) => part.queryBound.of(its, part.blocks) }
-    val least = Levels.map { level =>
+    val independent = here.map { case (part, touching, _) => part.queryBound.of(touching, part.blocks) }
+    EachLevel.map { level =>
       val bound = here.indices.map(i => here(i)._3 * level(independent(i))).sum
       orDense(bound, known.map(level))(identity)(
-        here.map { case (part, its, share) => share * part.ofDense(its, places, level, tried) }.sum)
+        here.map { case (part, touching, share) => share * part.ofDense(touching, places, level, tried) }.sum)
     }
-    ReadShares(least(0), least(1), least(2))
   }
 
   /** The share of a column's values that the partition's range holds. */
@@ -75,8 +74,9 @@ final class ReadLowerBound(all: IndexedSeq[ReadLowerBound.Part]) {
 }
 
 object ReadLowerBound {
-  private type Level = ReadShares => Double
-  private val Levels: IndexedSeq[Level] = IndexedSeq(_.files, _.rowGroups, _.pages)
+  /** Takes what belongs to one level. */
+  private type Level = ByLevel[Double] => Double
+  private val EachLevel: ByLevel[Level] = ByLevel[Level](_.files, _.rowGroups, _.pages)
 
   /** So many partitions represent all of a table. */
   private val MostParts = 64
@@ -85,7 +85,7 @@ object ReadLowerBound {
    * @param blocks
    *   numbers of files, row groups and pages
    */
-  final case class Part(sample: Sample, rows: Double, blocks: ReadShares) {
+  final case class Part(sample: Sample, rows: Double, blocks: ByLevel[Double]) {
     private[ReadLowerBound] lazy val queryBound = new QueryBound(sample)
 
     private[ReadLowerBound] lazy val whole: Block = {
@@ -94,10 +94,9 @@ object ReadLowerBound {
     }
 
     /** What look-ups in each column read if the columns at these places are independent. */
-    private[ReadLowerBound] def independent(places: Seq[Int]): IndexedSeq[ReadShares] = {
-      val least =
-        LayoutForecast.bound(sample.select(places), Seq(blocks.files, blocks.rowGroups, blocks.pages))
-      places.indices.map(i => ReadShares(least(0)(i), least(1)(i), least(2)(i)))
+    private[ReadLowerBound] def independent(places: Seq[Int]): IndexedSeq[ByLevel[Double]] = {
+      val least = blocks.map(LayoutForecast.bound(sample.select(places)))
+      places.indices.map(i => least.map(_(i)))
     }
 
     private[ReadLowerBound] def dense(places: Seq[Int], level: Level, tried: Int): DenseRanges =
@@ -134,8 +133,8 @@ object ReadLowerBound {
   private val RowsOfBlock = 30.0
 
   /**
-   * The bound, unless something is known to read less than it: then there is none. Less by no more than what samples
-   * are off by, it is the bound itself.
+   * The bound, unless something is known to read less than it: then there is none. Less by no more than what
+   * samples are off by, it is the bound itself.
    */
   def unlessBeaten(bound: Double, known: Seq[Double]): Option[Double] =
     if (known.exists(isBeaten(bound, _))) None else Some((bound +: known).min)
@@ -166,15 +165,13 @@ final class QueryBound(sample: Sample) {
   private val ranks = few.ranked(few.scales)
 
   /** @param blocks number of files, row groups or pages that the table will have */
-  def of(queries: Seq[Query], blocks: ReadShares): ReadShares = {
+  def of(queries: Seq[Query], blocks: ByLevel[Double]): ByLevel[Double] = {
     val asked = queries.flatMap(_.columns).distinct.sorted
     val ranked = ranks.only(asked.toIndexedSeq)
     val ranges = RankQueries.of(queries.map(_.over(asked)), ranked.scales)
     val bound = WorkloadShapes.bound(ranges, ranked)
     val matching = ranges.selectivities(ranked.ranks)
-    def least(n: Double): Double =
-      math.max(bound(n).share, WorkloadBound.floor(matching, ranges.weights, n))
-    ReadShares(least(blocks.files), least(blocks.rowGroups), least(blocks.pages))
+    blocks.map(n => math.max(bound(n).share, WorkloadBound.floor(matching, ranges.weights, n)))
   }
 }
 

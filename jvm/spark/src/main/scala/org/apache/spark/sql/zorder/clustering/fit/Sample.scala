@@ -176,7 +176,9 @@ object Sample {
 object RankCorrelation {
   private val Rows = 10000
 
-  /** The correlation, -1 to 1, over the rows in which both columns have a value; 0 if one has a single value. */
+  /**
+   * The correlation, -1 to 1, over the rows in which both columns have a value; 0 if one has a single value.
+   */
   def of(sample: Sample, a: Int, b: Int): Double = {
     val few = sample.select(Seq(a, b)).thinned(Rows)
     val rows = (0 until few.rows).filter(i => few.columns.forall(!_.isNull(i))).toArray

@@ -110,7 +110,10 @@ object Sampler {
       })
   }
 
-  /** Runs one job. Results are sent as bytes: if our jar was added later, executors load our classes separately. */
+  /**
+   * Runs one job. Results are sent as bytes: if our jar was added later, executors load our classes
+   * separately.
+   */
   private def perTask[A <: AnyRef: ClassTag](rows: DataFrame)(body: (
       Int,
       Iterator[InternalRow]) => A): Array[A] =

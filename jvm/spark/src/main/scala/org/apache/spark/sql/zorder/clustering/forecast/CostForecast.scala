@@ -122,6 +122,6 @@ private object RowBytes {
   private val NumberBytes = 8.0
   private val TextBytes = 16.0
 
-  /** How many times larger rows of arrays and maps are than Parquet's columns, which are encoded and compressed. */
+  /** How many times larger rows of arrays and maps are than Parquet's encoded and compressed columns. */
   private val Nested = 3.0
 }

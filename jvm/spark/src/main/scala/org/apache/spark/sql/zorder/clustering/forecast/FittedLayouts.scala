@@ -16,7 +16,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.InputRelation
 import sparkzorder.curve.Block
-import sparkzorder.curve.cost.{Query, ShareRead, SortedValues}
+import sparkzorder.curve.cost.{Query, SortedValues}
 import sparkzorder.curve.page.PageCut
 
 /**
@@ -154,7 +154,8 @@ final private[clustering] class PartitionFits(
 
 /**
  * How many files partitions become by default where that is fewer than they have (SPEC 2, ADR 0028): no fewer
- * than it takes for look-ups in the clustering columns to read no more of the files than now, but for `minGain`.
+ * than it takes for look-ups in the clustering columns to read no more of the files than now, but for
+ * `minGain`.
  */
 final private[clustering] class EnoughFiles(
     input: Inspection,
@@ -162,17 +163,14 @@ final private[clustering] class EnoughFiles(
     options: RunOptions) {
   private val clustering = tracked.clustering.indices
 
-  /** What look-ups can skip files by. */
-  private val judged = clustering.filter(tracked.bounded(_))
-
-  /** The plan to sample for: it keeps the present number of files where, by the footers, so many may be needed. */
+  /** The plan to sample for: it keeps the present number of files where the footers say it may be needed. */
   def most(plan: FilePlan): FilePlan = plan.copy(partitions = plan.partitions.map { sized =>
     if (!isFewer(sized)) sized
     else {
       val blocks = present(sized)
       val probes = tracked.all.indices.map(c =>
         SortedValues.of(blocks.map(_.zones(c)).flatMap(Probes.of)))
-      val ideal = math.pow(sized.files.toDouble, -1.0 / judged.length)
+      val ideal = math.pow(sized.files.toDouble, -1.0 / tracked.boundedClustering.length)
       if (allowed(blocks, probes) > EnoughFiles.Near * ideal) sized
       else sized.copy(files = sized.partition.files.length)
     }
@@ -192,21 +190,27 @@ final private[clustering] class EnoughFiles(
       plan.copy(
         partitions = raised,
         target = raised.map(_.partition.bytes).sum / files,
-        count = EnoughFiles.note(more.map { case (before, after) => (before.files, after.files) }))
+        countNote = EnoughFiles.note(more.map { case (before, after) => (before.files, after.files) }))
     }
   }
 
   private def isFewer(sized: SizedPartition): Boolean =
-    !FileCount.isAsked(options) && judged.nonEmpty && sized.files < sized.partition.files.length
+    !FileCount.isAsked(options) && tracked.boundedClustering.nonEmpty &&
+      sized.files < sized.partition.files.length
 
   private def enough(sized: SizedPartition, heldOut: Sample, fit: Int => Choice): Int = {
     val values = heldOut.columns.map(_.sorted)
     val most = allowed(present(sized), values)
     val columns = heldOut.select(clustering)
-    def bound(files: Int) = mean(LayoutForecast.bound(columns, Seq(files.toDouble)).head(_))
+    val boundOf = LayoutForecast.bound(columns)
+    def bound(files: Int): Double = {
+      val least = boundOf(files.toDouble)
+      tracked.meanShare(least(_))
+    }
     def share(files: Int): Double = {
       val rows = input.rows(sized.partition)
-      read(LayoutForecast.blocks(columns, fit(files).layout, rows, PageCut.Whole).files, values)
+      val blocks = LayoutForecast.blocks(columns, fit(files).layout, rows, PageCut.Whole)
+      tracked.meanShareRead(blocks.files, values)
     }
     val all = sized.partition.files.length
     val counts = Iterator.iterate(sized.files)(_ * 2).takeWhile(_ < all).toSeq :+ all
@@ -216,15 +220,10 @@ final private[clustering] class EnoughFiles(
   }
 
   private def allowed(blocks: Seq[Block], values: IndexedSeq[SortedValues]): Double =
-    read(blocks, values) * (1.0 + options.minGain)
+    tracked.meanShareRead(blocks, values) * (1.0 + options.minGain)
 
   private def present(sized: SizedPartition): Seq[Block] =
     tracked.levels(sized.partition.files.map(f => input.byPath(f.path)), input.statistics.columns, Nil).files
-
-  private def read(blocks: Seq[Block], values: IndexedSeq[SortedValues]): Double =
-    mean(c => ShareRead.of(blocks.map(b => (b.rows, b.zones(c))), values(c)))
-
-  private def mean(share: Int => Double): Double = judged.map(share).sum / judged.length
 }
 
 private[clustering] object EnoughFiles {
@@ -247,8 +246,8 @@ private[clustering] object EnoughFiles {
 }
 
 /**
- * The layouts of a run, one a partition in the plan's order, and the sampled rows. The columns of the rows are those
- * of the layout, then those that are watched.
+ * The layouts of a run, one a partition in the plan's order, and the sampled rows. The columns of the rows
+ * are those of the layout, then those that are watched.
  *
  * @param first
  *   how the layout of the first partition was chosen

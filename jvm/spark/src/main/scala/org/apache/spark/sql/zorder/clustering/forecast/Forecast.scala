@@ -3,13 +3,13 @@ package org.apache.spark.sql.zorder.clustering.forecast
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.expr.layout.LayoutRef
 import org.apache.spark.sql.zorder.clustering.fit.{
+  ByLevel,
   Fit,
   LayoutForecast,
   ReadLowerBound,
   Levels,
   RankCorrelation,
   ReadEstimator,
-  ReadShares,
   Sample,
   TruncatedBounds
 }
@@ -37,18 +37,18 @@ import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.clustering.draw.{DrawnQueries, QueryGroup}
 import sparkzorder.curve.{Block, NormalizedBytes}
 import sparkzorder.curve.build.{Candidate, CurveRegistry, Lexical}
-import sparkzorder.curve.cost.{ShareRead, SortedValues}
+import sparkzorder.curve.cost.{ReadCost, ShareRead, SortedValues}
 import sparkzorder.curve.layout.{BytesScale, CutTree}
 import sparkzorder.curve.page.PageCut
 
 /** What is read: per column that a run samples, and per group of queries of its log. */
 final private[clustering] case class Readings(
-    columns: IndexedSeq[ReadShares],
-    queries: IndexedSeq[ReadShares])
+    columns: IndexedSeq[ByLevel[Double]],
+    queries: IndexedSeq[ByLevel[Double]])
 
 /**
- * What look-ups and the queries of the log read now, what they are expected to read after the run, what is measured
- * then, and the least that is possible.
+ * What look-ups and the queries of the log read now, what they are expected to read after the run, what is
+ * measured then, and the least that is possible.
  *
  * @param asOneMore
  *   by the place of a watched column that gets worse, its share if the table were clustered by it too
@@ -77,12 +77,13 @@ final private[clustering] case class Forecast(
     alternatives = alternatives.map(c => AlternativeReport(c.name, c.files, c.pages)))
 
   def columns: Seq[ColumnReport] = tracked.clustering.indices.map { c =>
-    def at(level: ReadShares => Double): Shares = {
+    def at(level: ByLevel[Double] => Double): Shares = {
       val shares = column(c, level)
       shares.copy(bound = standing(level).flatMap(part => shares.bound.map(_ * part)))
     }
     // nothing is said of blocks that will have no bounds of the column
-    def within(level: ReadShares => Double): Shares = if (tracked.ofWholeFiles(c)) Shares() else at(level)
+    def within(level: ByLevel[Double] => Double): Shares =
+      if (tracked.ofWholeFiles(c)) Shares() else at(level)
     ColumnReport(tracked.all(c).sql, at(_.files), within(_.rowGroups), within(_.pages))
   }
 
@@ -92,7 +93,7 @@ final private[clustering] case class Forecast(
 
   def queries: Seq[QueryReport] =
     groups.indices.sortBy(g => -groups(g).weight).take(QueryReport.Most).map { g =>
-      def at(level: ReadShares => Double): Shares = {
+      def at(level: ByLevel[Double] => Double): Shares = {
         def share(of: Readings): Double = level(of.queries(g))
         val least = ReadLowerBound.unlessBeaten(share(bound), known.map(share))
         Shares(Some(share(now)), Some(share(expected)), measured.map(share), least)
@@ -104,13 +105,13 @@ final private[clustering] case class Forecast(
   private def known: Seq[Readings] = expected +: measured.toSeq
 
   /** The bound is one of the mean over the columns: the part of it that no layout is known to beat. */
-  private def standing(level: ReadShares => Double): Option[Double] = {
+  private def standing(level: ByLevel[Double] => Double): Option[Double] = {
     def all(of: Readings): Double = tracked.clustering.indices.map(c => level(of.columns(c))).sum
     ReadLowerBound.unlessBeaten(all(bound), known.map(all)).map(_ / math.max(1e-9, all(bound)))
   }
 
   /** Files have no statistics of an expression: only the forecast of where its values will be is known. */
-  private def column(c: Int, level: ReadShares => Double): Shares = {
+  private def column(c: Int, level: ByLevel[Double] => Double): Shares = {
     def share(of: Readings): Double = level(of.columns(c))
     val inFiles = tracked.stored(c).map(_ => now)
     Shares(
@@ -123,20 +124,22 @@ final private[clustering] case class Forecast(
   def logged: Boolean = groups.exists(_.weight > 0)
 
   /** Mean share read, by the log or else by look-ups in the clustering columns. */
-  private def mean(of: Readings, level: ReadShares => Double): Double =
+  private def mean(of: Readings, level: ByLevel[Double] => Double): Double =
     if (logged) {
       groups.indices.map(g => groups(g).weight * level(of.queries(g))).sum / groups.map(_.weight).sum
-    } else if (tracked.judged.isEmpty) 0.0
-    else tracked.judged.map(c => level(of.columns(c))).sum / tracked.judged.length
+    } else if (tracked.measured.isEmpty) 0.0
+    else tracked.measured.map(c => level(of.columns(c))).sum / tracked.measured.length
+
+  private def meanCost(of: Readings): Double = mean(of, shares => ReadCost.of(shares.files, shares.pages))
 
   /** Fall of the mean share read, files and pages alike; 0.5 = half as much is read, below 0 = more is. */
   val gain: Double = {
-    val before = mean(now, _.cost)
-    if (before == 0) 0.0 else 1.0 - mean(expected, _.cost) / before
+    val before = meanCost(now)
+    if (before == 0) 0.0 else 1.0 - meanCost(expected) / before
   }
 
   /** How much more than the bound is read now; 1 = nothing could read less. */
-  private[forecast] def nowToBound: Double = mean(now, _.cost) / math.max(1e-9, mean(bound, _.cost))
+  private[forecast] def nowToBound: Double = meanCost(now) / math.max(1e-9, meanCost(bound))
 
   def summary: String = {
     val each = columns.map(c => s"${c.name}: files ${c.files.text}, pages ${c.pages.text}")
@@ -146,8 +149,8 @@ final private[clustering] case class Forecast(
   }
 
   /**
-   * What the reason of a run adds if columns get worse: clustering columns first, of which some may rise though the mean
-   * falls, for example one that the files were sorted by.
+   * What the reason of a run adds if columns get worse: clustering columns first, of which some may rise
+   * though the mean falls, for example one that the files were sorted by.
    */
   def warning: String = {
     val worse = columns.filter(_.files.rises).map(c => s"${c.name} ${c.files.sentence}") ++
@@ -155,7 +158,7 @@ final private[clustering] case class Forecast(
     if (worse.isEmpty) "" else s" ${OtherReport.Worse}: look-ups by ${worse.mkString("; by ")}."
   }
 
-  private def change(level: ReadShares => Double): String =
+  private def change(level: ByLevel[Double] => Double): String =
     s"${HumanReadable.share(mean(now, level))} -> ${HumanReadable.share(mean(expected, level))}"
 }
 
@@ -193,7 +196,7 @@ final private[clustering] class RewriteForecaster(
     val queried = whole.masked(tracked.bounded).maskedInFiles(tracked.ofWholeFiles.map(!_))
     val expected = Readings(tracked.read(estimator.columns(placed)), estimator.queries(queried))
     val worse = tracked.watchedPlaces.filter(c =>
-      OtherReport("", Shares(Some(now.columns(c).files), Some(expected.columns(c).files)), None).getsWorse)
+      OtherReport.getsWorse(now.columns(c).files, expected.columns(c).files))
     Forecast(
       tracked,
       estimator,
@@ -222,14 +225,10 @@ final private[clustering] class RewriteForecaster(
 
   private def bound(ahead: IndexedSeq[Levels], groups: Seq[QueryGroup], expected: Readings): Readings = {
     val least = new ReadLowerBound(ahead.indices.map { p =>
-      val blocks = ReadShares(
-        ahead(p).files.length.toDouble,
-        ahead(p).rowGroups.length.toDouble,
-        ahead(p).pages.length.toDouble)
       ReadLowerBound.Part(
         fitted.sampled.heldOut(p),
         input.rows(plan.partitions(p).partition).toDouble,
-        blocks)
+        ahead(p).counts)
     })
     Readings(
       tracked.read(least.columns(clustering, Some(clustering.map(expected.columns(_)))) ++
@@ -239,7 +238,9 @@ final private[clustering] class RewriteForecaster(
       }.toIndexedSeq)
   }
 
-  /** The share of files that look-ups in a watched column read of a Z-order by it and the clustering columns. */
+  /**
+   * The share of files that look-ups in a watched column read of a Z-order by it and the clustering columns.
+   */
   private def asOneMore(place: Int): Double = {
     val places = clustering :+ place
     val rows =
@@ -304,8 +305,8 @@ final private[clustering] class IncrementForecaster(
     FileCount.of(bytes, FileCount.target(bytes, options.targetFileSize), options)
 
   /**
-   * Whether look-ups read noticeably more because of the files across cells: those by one column a greater share of the
-   * rows, or those by all columns more rows than one that stays within the cells.
+   * Whether look-ups read noticeably more because of the files across cells: those by one column a greater
+   * share of the rows, or those by all columns more rows than one that stays within the cells.
    */
   private def hurts(placed: PlacedPartition): Boolean = {
     val inLayout = present.files(placed.inLayout.values.flatten.toSeq)
@@ -313,8 +314,7 @@ final private[clustering] class IncrementForecaster(
       present.files(placed.sortedRunFiles ++ placed.newFilesAfter.getOrElse(placed.newFiles))
     val probes = values(inLayout)
     def byOne(blocks: Seq[Block]): Double = {
-      val shares = tracked.clustering.indices.map(c =>
-        ShareRead.of(blocks.map(b => (b.rows, b.zones(c))), probes(c)))
+      val shares = ShareRead.ofColumns(blocks, probes.take(tracked.clustering.length))
       shares.sum / math.max(1, shares.length)
     }
     def more(read: Seq[Block] => Double): Boolean =
@@ -322,7 +322,7 @@ final private[clustering] class IncrementForecaster(
     inLayout.nonEmpty && (more(byOne) || more(rowsReadByAll))
   }
 
-  /** Rows that a look-up by all clustering columns reads in the mean, of values inside the ranges of the files. */
+  /** Rows that a look-up by all clustering columns reads in the mean, of values inside the files' ranges. */
   private def rowsReadByAll(files: Seq[Block]): Double = {
     val every = 1 + files.length / IncrementForecaster.MostAsked
     val asked = for {
@@ -357,7 +357,7 @@ final private[clustering] class IncrementForecaster(
   def forecast(growing: Seq[GrowingPartition], pages: PageCut): Forecast = {
     val all = growing.flatMap(_.placed.all)
     val estimator = new ReadEstimator(values(present.files(all)), IndexedSeq.empty)
-    // merged rows lie in the boxes that are there; where there are none, and for appended ones, blocks are new
+    // merged rows lie in the boxes that are there; without any, and for appended rows, blocks are new
     val inBlocks = growing.filter(g => g.plan.isInstanceOf[GrowthPlan.Append] || g.placed.inLayout.isEmpty)
     val again = inBlocks.flatMap(_.rewritten).map(_.path).toSet
     val inLayout = growing.flatMap(g => g.placed.inLayout.values.flatten ++ g.placed.sortedRunFiles)
@@ -373,15 +373,14 @@ final private[clustering] class IncrementForecaster(
       ahead: Levels,
       sample: Sample,
       partitions: Int): Forecast = {
-    def each(blocks: Seq[Block]): Double = blocks.length.toDouble / partitions
-    val reading = ReadShares(each(ahead.files), each(ahead.rowGroups), each(ahead.pages))
+    val blocksOfEach = ahead.counts.map(_ / partitions)
     Forecast(
       tracked,
       estimator,
       IndexedSeq.empty,
       Forecast.read(tracked, estimator, now),
       Forecast.read(tracked, estimator, ahead),
-      Readings(tracked.read(bound(sample, reading)), IndexedSeq.empty),
+      Readings(tracked.read(bound(sample, blocksOfEach)), IndexedSeq.empty),
       Map.empty,
       Nil)
   }
@@ -402,14 +401,13 @@ final private[clustering] class IncrementForecaster(
     }
   }
 
-  private def bound(sample: Sample, blocks: ReadShares): IndexedSeq[ReadShares] =
-    if (sample.rows == 0) tracked.all.indices.map(_ => ReadShares(0, 0, 0))
+  private def bound(sample: Sample, blocks: ByLevel[Double]): IndexedSeq[ByLevel[Double]] =
+    if (sample.rows == 0) tracked.all.indices.map(_ => ByLevel.same(0.0))
     else {
-      val levels = Seq(blocks.files, blocks.rowGroups, blocks.pages).map(math.max(1.0, _))
-      val each = LayoutForecast.bound(sample.select(tracked.clustering.indices), levels)
+      val boundOf = LayoutForecast.bound(sample.select(tracked.clustering.indices))
+      val least = blocks.map(n => boundOf(math.max(1.0, n)))
       tracked.all.indices.map(c =>
-        if (c < tracked.clustering.length) ReadShares(each(0)(c), each(1)(c), each(2)(c))
-        else ReadShares(1, 1, 1))
+        if (c < tracked.clustering.length) least.map(_(c)) else ByLevel.same(1.0))
     }
 }
 

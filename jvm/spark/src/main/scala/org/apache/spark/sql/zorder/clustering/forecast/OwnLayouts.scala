@@ -6,23 +6,20 @@ import org.apache.spark.sql.zorder.clustering.fit.{Fit, LayoutForecast, Sample}
 import org.apache.spark.sql.zorder.clustering.inspect.TrackedColumns
 import org.apache.spark.sql.zorder.clustering.plan.{GrowingPartition, GrowthPlan}
 import sparkzorder.curve.Zone
-import sparkzorder.curve.cost.ShareRead
 import sparkzorder.curve.layout.{CutTree, Layout}
 import sparkzorder.curve.page.PageCut
 
 /**
- * Layouts for the rows of sorted runs alone (ADR 74). Rows that came later than the stored layout lie beyond its last
- * values, and all look alike to it: without a layout of their own they would be a few files, however many rows they are.
+ * Layouts for the rows of sorted runs alone (ADR 74). Rows that came later than the stored layout lie beyond
+ * its last values, and all look alike to it: without a layout of their own they would be a few files, however
+ * many rows they are.
  */
 final private[clustering] class OwnLayouts(tracked: TrackedColumns, curve: String, options: RunOptions) {
   private val clustering = tracked.clustering.indices
 
-  /** What look-ups can skip files by. */
-  private val judged = clustering.filter(tracked.bounded(_))
-
   /**
-   * Gives those partitions a layout of their own whose look-ups by one column then read notably less of the new rows, or
-   * whose files would be too large.
+   * Gives those partitions a layout of their own whose look-ups by one column then read notably less of the
+   * new rows, or whose files would be too large.
    */
   def of(growing: Seq[GrowingPartition]): Seq[GrowingPartition] = {
     val cut = growing.map(g => g.copy(own = layout(g)))
@@ -43,7 +40,7 @@ final private[clustering] class OwnLayouts(tracked: TrackedColumns, curve: Strin
   }
 
   /** Whether most rows have the same rank of a column, and yet not the same value. */
-  private def looksAlike(sample: Sample, layout: Layout): Boolean = judged.exists { c =>
+  private def looksAlike(sample: Sample, layout: Layout): Boolean = tracked.boundedClustering.exists { c =>
     val column = sample.columns(c)
     val ranks = column.ranks(layout.columns(c).scale)
     val byRank = ranks.indices.filterNot(column.isNull(_)).toArray.groupBy(ranks(_)).values
@@ -56,15 +53,19 @@ final private[clustering] class OwnLayouts(tracked: TrackedColumns, curve: Strin
 
   private def better(g: GrowingPartition, append: GrowthPlan.Append, sample: Sample): Option[LayoutRef] = {
     val (rows, values) = (g.counted.rows.sum, sample.columns.map(_.sorted))
-    def read(layout: Layout, fileOf: Int => Int): Double = {
-      val files = LayoutForecast.blocks(sample, layout, rows, PageCut.Whole, fileOf).files
-      mean(c => ShareRead.of(files.map(f => (f.rows, f.zones(c))), values(c)))
-    }
+    def read(layout: Layout, fileOf: Int => Int): Double =
+      tracked.meanShareRead(
+        LayoutForecast.blocks(sample, layout, rows, PageCut.Whole, fileOf).files,
+        values)
     val files = append.filesOfOwn
     val stored = read(g.ref.layout, append.fileOf(_))
     val most = if (append.tooLarge) stored else OwnLayouts.Notably * stored
     // the bound is cheap and a fit is not
-    if (!append.tooLarge && mean(LayoutForecast.bound(sample, Seq(files.toDouble)).head(_)) > most) None
+    def bound: Double = {
+      val least = LayoutForecast.bound(sample)(files.toDouble)
+      tracked.meanShare(least(_))
+    }
+    if (!append.tooLarge && bound > most) None
     else {
       val few = sample.thinned(OwnLayouts.RowsToFit * files)
       val pagesPerFile = rows.toDouble / files / options.pageRowLimit
@@ -73,8 +74,6 @@ final private[clustering] class OwnLayouts(tracked: TrackedColumns, curve: Strin
       if (own.files <= files && read(own, identity) <= most) Some(Fit.ref(own)) else None
     }
   }
-
-  private def mean(share: Int => Double): Double = judged.map(share).sum / judged.length
 }
 
 private object OwnLayouts {

@@ -34,11 +34,11 @@ private[clustering] object PlannedPages {
     val most = math.min(options.pageRowLimit.toDouble, PageBytes * Filled / valueBytes(input, tracked, plan))
     val mostPage = math.max(1, most.toInt)
     val files = if (whole) plan.partitions.map(p => input.rows(p.partition).toDouble / p.files) else Nil
-    val rowGroupBytes = options.rowGroupSize.getOrElse(input.rowGroupBytes)
     val rowGroups = RowGroupRows(input.footersOf(plan))
-    def byBytes(pageRows: Int) = PageCut(pageRows.toDouble, rowGroups.of(rowGroupBytes, pageRows))
+    def byBytes(pageRows: Int) = PageCut(pageRows.toDouble, rowGroups.of(input.rowGroupBytes, pageRows))
     if (!input.ordersPages) byBytes(options.pageRowLimit)
-    else if (input.countsRowGroups) PagePlan.counted(files, mostPage, rowGroups.of(rowGroupBytes, mostPage))
+    else if (input.countsRowGroups)
+      PagePlan.counted(files, mostPage, rowGroups.of(input.rowGroupBytes, mostPage))
     else byBytes(PagePlan.rows(files, mostPage))
   }
 
@@ -57,10 +57,10 @@ private[clustering] object PlannedPages {
 }
 
 /**
- * How many rows Parquet's writer puts into a row group. It ends one when what it holds in memory reaches the limit:
- * full pages are compressed there already, the page that is being filled takes its raw bytes even where a
- * dictionary will encode it, and dictionaries do not count. It does not look after every row, but half of the way to
- * where the limit would be reached (`InternalParquetRecordWriter.checkBlockSizeReached`).
+ * How many rows Parquet's writer puts into a row group. It ends one when what it holds in memory reaches the
+ * limit: full pages are compressed there already, the page that is being filled takes its raw bytes even
+ * where a dictionary will encode it, and dictionaries do not count. It does not look after every row, but
+ * half of the way to where the limit would be reached (`InternalParquetRecordWriter.checkBlockSizeReached`).
  *
  * @param written
  *   bytes of a row in a file, without dictionaries

@@ -42,14 +42,15 @@ final class Inspection private (
     val statistics: RunStatistics,
     union: SchemaUnion,
     val inputProperties: InputProperties,
-    val blooms: Seq[Seq[String]]) {
+    val blooms: Seq[Seq[String]],
+    options: RunOptions) {
 
   /** The columns of all files together. */
   val dataSchema: StructType = union.schema
 
   /**
-   * Whether the rewrite may write a column as this type: because an option asks for it, because `force` accepts
-   * the loss, or because the format knows how to read its older types.
+   * Whether the rewrite may write a column as this type: because an option asks for it, because `force`
+   * accepts the loss, or because the format knows how to read its older types.
    */
   def mayBecome(column: String, written: String): Boolean =
     table.managed.isDefined || union.becomes.get(column).contains(written)
@@ -72,12 +73,16 @@ final class Inspection private (
         "WITH (timestampType = 'micros') gives them some."
   }
 
-  /** Whether files have the column as INT96 and get it so again: then their row groups and pages have no bounds of it. */
+  /**
+   * Whether files have the column as INT96 and get it so again: then their row groups and pages have no
+   * bounds of it.
+   */
   def staysInt96(column: StatColumn): Boolean =
     table.writesInt96 && union.timestamps == "INT96" && Inspection.isInt96(column, inputProperties)
 
-  /** Bytes of a row group to write: as in the input, else Parquet's default. */
-  def rowGroupBytes: Long = inputProperties.rowGroupBytes.getOrElse(128L << 20)
+  /** Bytes of a row group to write: as asked, else as in the input, else Parquet's default. */
+  def rowGroupBytes: Long =
+    options.rowGroupSize.orElse(inputProperties.rowGroupBytes).getOrElse(128L << 20)
 
   /** Whether the rows of a file are ordered by its pages. */
   def ordersPages: Boolean =
@@ -86,8 +91,8 @@ final class Inspection private (
   /** Whether the writer can end a row group after a number of rows. */
   def countsRowGroups: Boolean = table.countsRowGroups
 
-  /** Codec to write: as in the input, else the session's. */
-  def codec: Option[String] = inputProperties.codec
+  /** Codec to write: as asked, else as in the input; None for the session's. */
+  def codec: Option[String] = options.codec.orElse(inputProperties.codec)
 
   val partitions: IndexedSeq[PinnedPartition] =
     footers.map(_.file).groupBy(_.partition).toIndexedSeq.sortBy(_._1).map { case (directory, files) =>
@@ -105,7 +110,8 @@ final class Inspection private (
     statistics,
     union,
     inputProperties,
-    blooms)
+    blooms,
+    options)
 
   def rows(plan: FilePlan): Long = rows(plan.files)
 
@@ -162,7 +168,7 @@ object Inspection {
       column =>
         refuse("ZORDER_COLUMN_REFUSED.INT96", "column" -> column)
     }
-    new Inspection(session, table, footers, statistics, union, inputProperties, blooms)
+    new Inspection(session, table, footers, statistics, union, inputProperties, blooms, options)
   }
 
   /** The clustering columns that files store as INT96. */
@@ -177,7 +183,9 @@ object Inspection {
   }
 }
 
-/** Unites the schemas of the files and refuses what this Spark cannot rewrite; every refusal is one sentence. */
+/**
+ * Unites the schemas of the files and refuses what this Spark cannot rewrite; every refusal is one sentence.
+ */
 private object InputSchema {
 
   /** The schema of all files together; its `losses` are those that `force` has accepted. */
@@ -272,9 +280,9 @@ private object InputSchema {
 }
 
 /**
- * Whether this Spark can read columns that not every Spark reads: those with rare codecs or encodings, and those
- * that are wider in other files. Spark is asked to read one file of each kind, and those columns alone; of the
- * files that Spark itself writes, none is in doubt, so no job is run for them.
+ * Whether this Spark can read columns that not every Spark reads: those with rare codecs or encodings, and
+ * those that are wider in other files. Spark is asked to read one file of each kind, and those columns alone;
+ * of the files that Spark itself writes, none is in doubt, so no job is run for them.
  */
 private object TrialRead {
 
@@ -361,7 +369,9 @@ private[clustering] object WrittenBloomFilters {
   /** One look-up in a hundred reads a row group that has no match. */
   private val FalsePositives = 0.01
 
-  /** Most bytes of a Bloom filter. With Parquet's default, filters of large row groups would rule out nothing. */
+  /**
+   * Most bytes of a Bloom filter. With Parquet's default, filters of large row groups would rule out nothing.
+   */
   private val MostBytes = 32L << 20
   private val LeastBytes = 1L << 20
 

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.zorder.expr.ColumnPath
-import org.apache.spark.sql.zorder.clustering.fit.{Levels, ReadShares}
+import org.apache.spark.sql.zorder.clustering.fit.{ByLevel, Levels}
 import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnResolver, RunContext}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex, ParquetZones, StatColumn}
@@ -37,7 +37,7 @@ final private[clustering] case class TrackedColumns(
   val watchedPlaces: Range = clustering.length until all.length
 
   /** What look-ups can use: the clustering columns that files have statistics of, and the others' bases. */
-  val judged: Seq[Int] = all.indices.take(clustering.length + bases).filter(stored(_).isDefined)
+  val measured: Seq[Int] = all.indices.take(clustering.length + bases).filter(stored(_).isDefined)
 
   /** The columns with statistics, in their order. */
   val statColumns: Seq[StatColumn] = stored.flatten
@@ -49,8 +49,19 @@ final private[clustering] case class TrackedColumns(
   /** Whether a look-up in files that Spark writes can use bounds of the column. */
   val bounded: IndexedSeq[Boolean] = stored.map(_.exists(s => ParquetZones.bounds(s.dataType)))
 
-  /** What look-ups read, by what files say of these columns: of some, a reader opens the whole file or none of it. */
-  def read(shares: IndexedSeq[ReadShares]): IndexedSeq[ReadShares] =
+  /** The clustering columns that look-ups can skip files by. */
+  val boundedClustering: Seq[Int] = clustering.indices.filter(bounded(_))
+
+  /** The mean of a share that each of these has. */
+  def meanShare(ofColumn: Int => Double): Double =
+    boundedClustering.map(ofColumn).sum / boundedClustering.length
+
+  /** The mean share of the rows that look-ups of some values in these columns read. */
+  def meanShareRead(blocks: Seq[Block], values: IndexedSeq[SortedValues]): Double =
+    meanShare(c => ShareRead.of(blocks.map(b => (b.rows, b.zones(c))), values(c)))
+
+  /** What look-ups read: by columns that only files have bounds of, a reader opens a whole file or none. */
+  def read(shares: IndexedSeq[ByLevel[Double]]): IndexedSeq[ByLevel[Double]] =
     shares.zipWithIndex.map { case (share, c) => if (ofWholeFiles(c)) share.ofFiles else share }
 
   /**
@@ -111,8 +122,8 @@ private[clustering] object TrackedColumns {
   }
 
   /**
-   * Which columns the files skip by today: a new order of the rows may spoil that, as for the time column of a
-   * table that arrives in the order of time.
+   * Which columns the files skip by today: a new order of the rows may spoil that, as for the time column of
+   * a table that arrives in the order of time.
    *
    * @param among
    *   numbers of their statistics in the footers
@@ -132,7 +143,9 @@ private[clustering] object TrackedColumns {
   }
 }
 
-/** The blocks of the files as they are now, from the footers that a run has read and from their page indexes. */
+/**
+ * The blocks of the files as they are now, from the footers that a run has read and from their page indexes.
+ */
 final private[clustering] class PresentLevels(
     session: ClassicSession,
     input: Inspection,

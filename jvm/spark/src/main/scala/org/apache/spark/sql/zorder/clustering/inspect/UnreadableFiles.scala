@@ -11,15 +11,14 @@ import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.SparkException
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.errors.ZOrderException.{firstLine, over}
+import org.apache.spark.sql.zorder.stats.NotParquet
 import org.apache.spark.sql.zorder.table.storage.StorageFailure
 
 /**
- * A file that is no Parquet file is a common mistake: it gets a sentence, not a stack of causes. So does a task
- * that failed as often as Spark let it.
+ * A file that is no Parquet file is a common mistake: it gets a sentence, not a stack of causes. So does a
+ * task that failed as often as Spark let it.
  */
 private[zorder] object UnreadableFiles {
-  private val NotParquet = "(\\S+) is not a Parquet file".r
-
   /** Spark and Parquet name the file that they read when it failed, each in its own words. */
   private val File =
     "(?:reading file|converted in file|in block -?\\d+ in file|footer for file:) (\\S+?)\\.?(?=\\s|$)".r
@@ -35,8 +34,8 @@ private[zorder] object UnreadableFiles {
     // the first cause first
     val causes = ExceptionUtils.getThrowables(e).toSeq.reverse
     val messages = causes.flatMap(c => Option(c.getMessage))
-    lazy val notParquet = messages.flatMap(NotParquet.findFirstMatchIn(_)).headOption.map(found =>
-      over(e, "ZORDER_FILE_UNREADABLE.NOT_PARQUET", "table" -> table, "file" -> found.group(1)))
+    lazy val notParquet = NotParquet.unapply(e).map(file =>
+      over(e, "ZORDER_FILE_UNREADABLE.NOT_PARQUET", "table" -> table, "file" -> file))
     lazy val damaged = messages.flatMap(File.findFirstMatchIn(_)).headOption.map(found =>
       over(
         e,

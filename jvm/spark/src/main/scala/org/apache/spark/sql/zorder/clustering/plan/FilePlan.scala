@@ -15,17 +15,23 @@ final case class SizedPartition(partition: PinnedPartition, files: Int)
  *
  * @param target
  *   bytes of a file, where these decide on its number
- * @param count
+ * @param countNote
  *   a note on the number of files, which ends the reason of the result
  */
-final case class FilePlan(partitions: IndexedSeq[SizedPartition], target: Long = 0L, count: String = "") {
+final case class FilePlan(
+    partitions: IndexedSeq[SizedPartition],
+    target: Long = 0L,
+    countNote: String = "") {
   def files: Seq[DataFile] = partitions.flatMap(_.partition.files)
   def outputFiles: Int = partitions.map(_.files).sum
 }
 
 object FilePlan {
 
-  /** How much larger a growing partition is taken to be: about as much as it grows until it is written anew (ADR 71). */
+  /**
+   * How much larger a growing partition is taken to be: about as much as it grows until it is written anew
+   * (ADR 71).
+   */
   private val Ahead = math.sqrt(2)
 
   /**
@@ -40,14 +46,14 @@ object FilePlan {
 
   /**
    * Partitions of fewer than four target files are left alone, unless the statement gives a number or a size
-   * of files or says `force` or `FULL`: there is next to nothing to skip in them. A copy has all of them if it has
-   * any.
+   * of files or says `force` or `FULL`: there is next to nothing to skip in them. A copy has all of them if
+   * it has any.
    *
    * @param rows
    *   of a partition
    * @param grown
-   *   the directories of partitions that have outgrown a layout. They will grow on until they are written anew again: each
-   *   gets the files of a larger one.
+   *   the directories of partitions that have outgrown a layout. They will grow on until they are written
+   *   anew again: each gets the files of a larger one.
    */
   def apply(
       partitions: IndexedSeq[PinnedPartition],
@@ -73,7 +79,10 @@ object FilePlan {
       s"skip. FULL, WITH (fileCount = ${proposed(partitions.length)})$each or WITH (force = true) does it anyway."
   }
 
-  /** A `fileCount` to propose: about sixteen files in all, but enough of each partition to be cut by two columns. */
+  /**
+   * A `fileCount` to propose: about sixteen files in all, but enough of each partition to be cut by two
+   * columns.
+   */
   def proposed(partitions: Int): Int =
     math.max(FileCount.TooSmall, FileCount.WantedFiles / math.max(1, partitions))
 }
@@ -128,8 +137,8 @@ private[zorder] object DataFrameFiles {
   }
 
   /**
-   * The size by Spark's plan; None if an input has none, such as rows of an RDD. For a join Spark estimates the
-   * product of both sides, which is far too large: the sum of its inputs is closer.
+   * The size by Spark's plan; None if an input has none, such as rows of an RDD. For a join Spark estimates
+   * the product of both sides, which is far too large: the sum of its inputs is closer.
    */
   private[clustering] def bytes(plan: LogicalPlan, unknown: Long): Option[Long] = {
     val inputs = plan.collectLeaves().map(_.stats.sizeInBytes)

@@ -55,7 +55,7 @@ final private[clustering] case class GrowingPartition(
       val sorted = cells.toIndexedSeq.sorted
       val place = sorted.zipWithIndex.toMap
       (
-        sorted.map(n => OutputFile(placed.directory, OutputPlan.InLayout, n, n + 1)),
+        sorted.map(OutputPlan.inLayout(placed.directory, _)),
         (0 until ref.layout.files).map(place.getOrElse(_, 0)))
     case append: GrowthPlan.Append =>
       own match {
@@ -65,7 +65,9 @@ final private[clustering] case class GrowingPartition(
     case GrowthPlan.Refit => throw new IllegalStateException("a refit is no increment")
   }
 
-  /** Files of a layout of their own span those file numbers of the partition's that their sampled rows have. */
+  /**
+   * Files of a layout of their own span those file numbers of the partition's that their sampled rows have.
+   */
   private def ownOutputs(own: LayoutRef): (IndexedSeq[OutputFile], IndexedSeq[Int]) = {
     val clustering = counted.sample.select(own.layout.columns.indices)
     val spans = LayoutForecast.files(clustering, own.layout).zip(counted.number).groupBy(_._1)
@@ -155,18 +157,18 @@ private[clustering] object GrowthPlan {
    *   of all rows that are written
    * @param merged
    *   how many of the newest runs that appended are written again with the new rows
-   * @param usual
+   * @param newLayoutFiles
    *   files that so many bytes make in a new layout; 0: not known
    */
-  final case class Append(fileOf: Array[Int], bytes: Long, merged: Int = 0, usual: Int = 0)
+  final case class Append(fileOf: Array[Int], bytes: Long, merged: Int = 0, newLayoutFiles: Int = 0)
       extends GrowthPlan {
     def files: Int = fileOf.last + 1
 
     /** Whether the layout tells so few of the rows apart that files would be far larger than usual ones. */
-    def tooLarge: Boolean = usual > Oversize * files
+    def tooLarge: Boolean = newLayoutFiles > Oversize * files
 
     /** Files of a layout that is fitted on the rows alone. */
-    def filesOfOwn: Int = if (tooLarge) usual else files
+    def filesOfOwn: Int = if (tooLarge) newLayoutFiles else files
 
     /** Appends a part of the new rows, of `some` bytes: files of the same size, so fewer of them. */
     def part(some: Long): Append = {
@@ -175,7 +177,7 @@ private[clustering] object GrowthPlan {
     }
   }
 
-  /** Cells take in new rows until they are twice as large as usual files; files across cells may be a little more. */
+  /** Cells take in new rows until they are twice as large as usual files, files across cells a bit more. */
   private val Oversize = 3
 
   /** The whole partition is clustered anew. */
@@ -217,9 +219,9 @@ final private[clustering] case class Growth(
   private def refitAmplification: Double = (grownBytes + cellBytes.sum).toDouble / math.max(1L, grownBytes)
 
   /**
-   * Merges into the cells while that is within the budget and they have room. Otherwise appends, together with what was appended
-   * before if that is not much more, until look-ups suffer and writing everything anew is within what the budget
-   * has left for it. A partition that has doubled has outgrown its layout.
+   * Merges into the cells while that is within the budget and they have room. Otherwise appends, together
+   * with what was appended before if that is not much more, until look-ups suffer and writing everything anew
+   * is within what the budget has left for it. A partition that has doubled has outgrown its layout.
    *
    * @param budget
    *   bytes written per byte appended
@@ -236,15 +238,15 @@ final private[clustering] case class Growth(
     else append(if (mayRefit) budget else 0.0)
 
   /**
-   * Whether files have become so large that a new layout has twice as many, where writing everything anew is within what
-   * a merge may write. Cells that new rows are merged into would grow without end.
+   * Whether files have become so large that a new layout has twice as many, where writing everything anew is
+   * within what a merge may write. Cells that new rows are merged into would grow without end.
    */
   private def outgrown(budget: Double): Boolean =
     newLayoutFiles >= 2 * rows.length && totalBytes <= budget * newBytes
 
   /**
-   * Whether no cell becomes more than twice as large as the files of a new layout. Rows in the order of time fall into the
-   * outermost cells, which would take in all that ever comes.
+   * Whether no cell becomes more than twice as large as the files of a new layout. Rows in the order of time
+   * fall into the outermost cells, which would take in all that ever comes.
    */
   private def hasRoom: Boolean = newLayoutFiles == 0 || touched.forall { cell =>
     val added = newBytes.toDouble * rows(cell) / rows.sum
@@ -291,8 +293,8 @@ final private[clustering] case class Growth(
     def crowded: Boolean = staying + files > mostAcross
 
     /**
-     * Whether files in their cells are no larger than cells (ADR 72). Rows in the order of time lie in few: to merge more of
-     * them only spans more time.
+     * Whether files in their cells are no larger than cells (ADR 72). Rows in the order of time lie in few:
+     * to merge more of them only spans more time.
      */
     def canBeCut: Boolean = bytes.toDouble * rows.length <= totalBytes.toDouble * cells
   }
@@ -304,29 +306,31 @@ final private[clustering] case class Growth(
     for (a <- again; (file, from, until) <- a.spans) {
       // where new rows come to is where the rows before them are likely to lie
       val likely = (from until until).filter(rows(_) > 0)
-      val (among, weights) =
+      val (numbers, weights) =
         if (likely.nonEmpty) (likely, likely.map(rows(_).toDouble)) else (Seq(from), Seq(1.0))
       val all = file.length * rowsPerByte
-      among.zip(weights).foreach { case (n, w) => sum(n) += math.round(all * w / weights.sum) }
+      numbers.zip(weights).foreach { case (n, w) => sum(n) += math.round(all * w / weights.sum) }
     }
     sum.toIndexedSeq
   }
 }
 
 /**
- * Which of the files across cells are merged with new rows, and into how many files. The constants are those of
- * simulations (ADR 45, ADR 71): `GrowthOverTimeSuite` holds what look-ups then read beside `FULL`, what is written, and
- * how many files there are, for appends of 1 to 10 % and for a table that grows from nothing.
+ * Which of the files across cells are merged with new rows, and into how many files. The constants are those
+ * of simulations (ADR 45, ADR 71): `GrowthOverTimeSuite` holds what look-ups then read beside `FULL`, what is
+ * written, and how many files there are, for appends of 1 to 10 % and for a table that grows from nothing.
  */
 private object Tiers {
 
   /** Older files are merged while they are at most so many times as large as what is merged with them. */
   private val Factor = 2.0
 
-  /** All files, as a multiple of those of a new layout, beyond which more of those across cells are merged. */
+  /**
+   * All files, as a multiple of those of a new layout, beyond which more of those across cells are merged.
+   */
   private val MostFiles = 3
 
-  /** Files of a merge that holds all rows, as a multiple of the layout's files; others by the root of their share. */
+  /** Files of a merge of all rows, as a multiple of the layout's files; others by the root of their share. */
   private val FilesOfAll = 2.0
 
   /** No file is smaller than this share of a usual file just to span less. */
@@ -335,7 +339,9 @@ private object Tiers {
   /** The bytes of equal rows differ by so much. */
   private val Compression = 1.05
 
-  /** What merges among files across cells cost in all, as a share of the budget; the rest is for writing anew. */
+  /**
+   * What merges among files across cells cost in all, as a share of the budget; the rest is for writing anew.
+   */
   private val Share = 1.0 / 3
 
   /** With a smaller budget, new rows are written once and not merged until the partition is rewritten. */
@@ -357,7 +363,9 @@ private object Tiers {
   /** Whether the budget has room for merges among files across cells. */
   def mergesAt(budget: Double): Boolean = budget >= LeastBudget
 
-  /** Bytes of the largest run that is merged with so many; the budget decides while there are too many files. */
+  /**
+   * Bytes of the largest run that is merged with so many; the budget decides while there are too many files.
+   */
   def largestWith(bytes: Long, crowded: Boolean, budget: Double): Double =
     (if (crowded) budget else Factor) * Compression * bytes
 
@@ -385,9 +393,9 @@ private object Tiers {
 }
 
 /**
- * Joins consecutive file numbers to files whose rows lie in small boxes: halves the numbers where a layout of evenly
- * filled cells is halved itself, as long as no side gets much more than half of the rows. A cut one number further
- * would often double the box of a file.
+ * Joins consecutive file numbers to files whose rows lie in small boxes: halves the numbers where a layout of
+ * evenly filled cells is halved itself, as long as no side gets much more than half of the rows. A cut one
+ * number further would often double the box of a file.
  */
 private object SortedRunCuts {
 

@@ -47,7 +47,9 @@ private[clustering] object OutputPlan {
   /** Level of a file that holds rows of a region, which the steps to come will put in place. */
   val InRegion = 2
 
-  private def inLayout(directory: String, n: Int): OutputFile = OutputFile(directory, InLayout, n, n + 1)
+  /** The file of one file number. */
+  private[plan] def inLayout(directory: String, n: Int): OutputFile =
+    OutputFile(directory, InLayout, n, n + 1)
 
   /** Every file number of one layout by a partition of its own. */
   def each(files: Int): OutputPlan =
@@ -149,7 +151,7 @@ private[clustering] object PartitionStep {
     }
   }
 
-  /** About how many steps follow the first of these: the others, and those that put in place what these gather. */
+  /** About how many steps follow the first one: the others, and those that put gathered rows in place. */
   def afterFirst(ahead: Seq[PartitionStep], placed: PlacedPartition, growth: GrowthPlan, most: Long): Int = {
     val gathering = ahead.filterNot(_.finishes).flatMap(_.files)
     val finishing =
@@ -214,7 +216,7 @@ private object Regions {
   /** The files of one region, or of several that follow each other. */
   def finish(directory: String, from: Int, until: Int, files: Int, spread: Boolean): OutputPlan =
     OutputPlan.some(
-      (from until until).map(f => OutputFile(directory, OutputPlan.InLayout, f, f + 1)),
+      (from until until).map(OutputPlan.inLayout(directory, _)),
       (0 until files).map(f => if (f >= from && f < until) f - from else 0),
       spread)
 }

@@ -42,7 +42,8 @@ final private[clustering] case class PlacedPartition(
     newFilesAfter: Option[Seq[DataFile]] = None) {
 
   def all: Seq[DataFile] =
-    inLayout.values.flatten.toSeq ++ sortedRunFiles ++ newFiles ++ byRegion.values.flatten ++ withDeletes ++ newFilesAfter.toSeq.flatten
+    inLayout.values.flatten.toSeq ++ sortedRunFiles ++ newFiles ++ byRegion.values.flatten ++ withDeletes ++
+      newFilesAfter.toSeq.flatten
 
   /** Nothing to do: all rows are in their files of the layout, or were appended in its order. */
   def nothingToDo: Boolean = layoutId.isDefined && newFiles.isEmpty && byRegion.isEmpty && withDeletes.isEmpty
@@ -51,14 +52,15 @@ final private[clustering] case class PlacedPartition(
 
   def newBytes: Long = newFiles.map(_.length).sum
 
-  /** Plans only the files that have lost many rows: what is left is in its place already. New files follow later. */
-  def deletesFirst: PlacedPartition =
+  /** Plans only the files that have lost many rows: the rest is in its place. New files follow later. */
+  def withDeletesFirst: PlacedPartition =
     copy(newFiles = withDeletes, withDeletes = Nil, newFilesAfter = Some(newFiles))
 }
 
 /**
  * Compares a table's files with the records of its runs: a file is recognized by its path and its length.
- * Runs by other columns or by another curve do not count, nor do layouts of another number of files than asked for.
+ * Runs by other columns or by another curve do not count, nor do layouts of another number of files than
+ * asked for.
  *
  * @param waiting
  *   paths of files whose rows are still to be moved by steps that this statement has begun
@@ -94,12 +96,15 @@ final private[clustering] class Placement(
     }
   }
 
-  /** What a run has recorded of a file, by the run's place among the runs, and the file's among those of the run. */
+  /** What a run has recorded of a file, by the places of the run among all and of the file in its record. */
   private case class Entry(run: Int, at: Int, file: RecordedFile)
 
   private def key(file: DataFile): (String, Long) = (table.recorded(file), file.length)
 
-  /** The entries of these files, the newest first. A record is gone through once, however many partitions there are. */
+  /**
+   * The entries of these files, the newest first. A record is gone through once, however many partitions
+   * there are.
+   */
   private def entries(files: Seq[DataFile]): collection.Map[(String, Long), List[Entry]] = {
     val present = files.map(key).toSet
     val found = mutable.HashMap.empty[(String, Long), List[Entry]]
@@ -110,6 +115,27 @@ final private[clustering] class Placement(
       if present(name)
     } found(name) = Entry(run, at, file) :: found.getOrElse(name, Nil)
     found
+  }
+
+  /**
+   * The files of a partition by the level that their entries give them.
+   *
+   * @param all
+   *   with the newest entry by the partition's layout; without one a file is new
+   */
+  private class FilesByLevel(val all: Seq[(DataFile, Option[Entry])]) {
+    val inLayout: Map[Int, Seq[DataFile]] = by(OutputPlan.InLayout)(_.fileNumber)
+
+    val byRegion: Map[(Int, Int), Seq[DataFile]] = by(OutputPlan.InRegion)(r => (r.fileNumber, r.until))
+
+    val inSortedRuns: Seq[(DataFile, Entry)] =
+      all.collect { case (f, Some(e)) if e.file.level == OutputPlan.InSortedRun => f -> e }
+
+    val newFiles: Seq[DataFile] = all.collect { case (f, None) => f }
+
+    private def by[K](level: Int)(key: RecordedFile => K): Map[K, Seq[DataFile]] =
+      all.collect { case (f, Some(e)) if e.file.level == level => key(e.file) -> f }
+        .groupBy(_._1).map { case (k, files) => k -> files.map(_._2) }
   }
 
   /** @param here the files of the partition with their entries */
@@ -123,54 +149,65 @@ final private[clustering] class Placement(
       runs(n).layoutIds.contains(directory) && (runs(n).branch == table.state.branch || withFilesHere(n)))
     val layout = known.lastOption.map(runs(_).layoutIds(directory))
     val same = known.filter(n => layout == runs(n).layoutIds.get(directory)).toSet
-    val matched = here.map { case (f, all) => f -> all.find(e => same(e.run)) }
-    def by[K](level: Int)(key: RecordedFile => K): Map[K, Seq[DataFile]] =
-      matched.collect { case (f, Some(e)) if e.file.level == level => key(e.file) -> f }
-        .groupBy(_._1).map { case (k, all) => k -> all.map(_._2) }
-    val inLayout = by(OutputPlan.InLayout)(_.fileNumber)
-    val byRegion = by(OutputPlan.InRegion)(r => (r.fileNumber, r.until))
+    val files = new FilesByLevel(here.map { case (f, found) => f -> found.find(e => same(e.run)) })
+    val all = here.map(_._1)
+    if (!hasFilesAsked(layout, same, files))
+      PlacedPartition(directory, None, newFiles = all.filter(f => taken(f.path)))
+    else if (files.byRegion.nonEmpty && !all.forall(f => taken(f.path)))
+      // the steps of a partition are for statements that take it whole
+      PlacedPartition(directory, layout)
+    else inPlace(directory, layout, files, taken)
+  }
+
+  /**
+   * Whether a layout has the number of files that is asked for, if one is.
+   *
+   * @param same
+   *   the runs by this layout
+   */
+  private def hasFilesAsked(layout: Option[String], same: Set[Int], files: FilesByLevel): Boolean = {
     // of the layout: some of its files may have lost all rows since, or never had any
     def filesOfLayout =
       layout.flatMap(id => table.state.layout(id).map(LayoutLookUp.stored(id, _).layout.files))
     // the layout that was asked for may have more files or fewer, as the rows allow
-    def isAsked(files: Int) = same.exists(runs(_).fileCount.contains(files)) || filesOfLayout.contains(files)
-    val asked = options.fileCount.forall(n => inLayout.isEmpty || byRegion.nonEmpty || isAsked(n))
-    if (!asked)
-      PlacedPartition(directory, None, newFiles = here.collect { case (f, _) if taken(f.path) => f })
-    else if (byRegion.nonEmpty && !here.forall { case (f, _) => taken(f.path) })
-      // the steps of a partition are for statements that take it whole
-      PlacedPartition(directory, layout)
-    else {
-      val inSortedRuns =
-        matched.collect { case (f, Some(e)) if e.file.level == OutputPlan.InSortedRun => f -> e }
-      val inCells = inLayout.values.flatten.toSeq
-      val begun = inCells.filter(f => waiting(f.path))
-      // while steps are underway, what waits for them is taken to its place before anything else
-      val isUnderway = byRegion.nonEmpty || here.exists { case (f, _) => waiting(f.path) }
-      val withDeletes =
-        if (isUnderway || deletesRewritten(directory)) Nil
-        else
-          (inCells ++ inSortedRuns.map(_._1))
-            .filter(f => taken(f.path) && f.deletedShare > options.deletedShare)
-      val moving = (begun ++ withDeletes).map(_.path).toSet
-      PlacedPartition(
-        directory,
-        layout,
-        inLayout.map { case (n, files) => n -> files.filterNot(f => moving(f.path)) }.filter(_._2.nonEmpty),
-        inSortedRuns.filterNot { case (f, _) => moving(f.path) }.groupBy(_._2.run).toSeq.sortBy(_._1)
-          .map { case (_, run) =>
-            SortedRun(run.sortBy(_._2.at).map { case (f, e) => (f, e.file.fileNumber, e.file.until) })
-          },
-        newFiles = matched.collect { case (f, None) if taken(f.path) => f } ++ begun,
-        byRegion,
-        withDeletes)
-    }
+    def isAsked(n: Int) = same.exists(runs(_).fileCount.contains(n)) || filesOfLayout.contains(n)
+    options.fileCount.forall(n => files.inLayout.isEmpty || files.byRegion.nonEmpty || isAsked(n))
+  }
+
+  /** The partition with its files in their places, but for those that leave them to be written again. */
+  private def inPlace(
+      directory: String,
+      layout: Option[String],
+      files: FilesByLevel,
+      taken: Set[String]): PlacedPartition = {
+    import files.{byRegion, inLayout, inSortedRuns, newFiles}
+    val inCells = inLayout.values.flatten.toSeq
+    val begun = inCells.filter(f => waiting(f.path))
+    // while steps are underway, what waits for them is taken to its place before anything else
+    val isUnderway = byRegion.nonEmpty || files.all.exists { case (f, _) => waiting(f.path) }
+    val withDeletes =
+      if (isUnderway || deletesRewritten(directory)) Nil
+      else
+        (inCells ++ inSortedRuns.map(_._1))
+          .filter(f => taken(f.path) && f.deletedShare > options.deletedShare)
+    val moving = (begun ++ withDeletes).map(_.path).toSet
+    PlacedPartition(
+      directory,
+      layout,
+      inLayout.map { case (n, some) => n -> some.filterNot(f => moving(f.path)) }.filter(_._2.nonEmpty),
+      inSortedRuns.filterNot { case (f, _) => moving(f.path) }.groupBy(_._2.run).toSeq.sortBy(_._1)
+        .map { case (_, run) =>
+          SortedRun(run.sortBy(_._2.at).map { case (f, e) => (f, e.file.fileNumber, e.file.until) })
+        },
+      newFiles.filter(f => taken(f.path)) ++ begun,
+      byRegion,
+      withDeletes)
   }
 }
 
 /**
- * A sorted run, as of an LSM tree: files that one clustering run wrote across file numbers, in layout order or cut by a layout of their own,
- * with rows of one or several appends.
+ * A sorted run, as of an LSM tree: files that one clustering run wrote across file numbers, in layout order
+ * or cut by a layout of their own, with rows of one or several appends.
  *
  * @param spans
  *   each with its first file number and one past its last

@@ -12,8 +12,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
- * The one result row of a run and of its dry run. What look-ups and queries read before a run and after it is empty
- * where no layout was fitted.
+ * The one result row of a run and of its dry run. What look-ups and queries read before a run and after it is
+ * empty where no layout was fitted.
  */
 final case class RunReport(
     path: String,
@@ -64,8 +64,9 @@ final case class RunReport(
       metrics = metrics.copy(filesSkipped = metrics.filesConsidered))
 
   /**
-   * The row of a dry run that would change the table: its status is DRY_RUN, and its reason begins with the status that
-   * the run would have. (One that would change nothing has the status and the reason of that run.)
+   * The row of a dry run that would change the table: its status is DRY_RUN, and its reason begins with the
+   * status that the run would have. (One that would change nothing has the status and the reason of that
+   * run.)
    *
    * @param limit
    *   why the run would end before its last batch
@@ -132,8 +133,8 @@ final case class RunMetrics(
     stepMs: Map[String, Long] = Map.empty) {
 
   /**
-   * The metrics of two batches of one statement, which has considered the same files twice. Files that the first
-   * added and the second removed count for neither.
+   * The metrics of two batches of one statement, which has considered the same files twice. Files that the
+   * first added and the second removed count for neither.
    */
   def and(later: RunMetrics): RunMetrics = {
     val (before, after) = (added.map(RunMetrics.place).toSet, later.removed.map(RunMetrics.place).toSet)
@@ -228,8 +229,8 @@ object RunMetrics {
  *   the files once, and the sampled columns once more; with `verify = 'checksum'` the files twice more
  * @param bytesToShuffle
  *   an estimate to within a factor of two: rows times the width of one in Spark's row format, less what LZ4
- *   saves on neighbouring rows, which are the bytes that the min and max of a column have in common. Nothing is
- *   subtracted if `spark.shuffle.compress` is off
+ *   saves on neighbouring rows, which are the bytes that the min and max of a column have in common. Nothing
+ *   is subtracted if `spark.shuffle.compress` is off
  * @param localDiskBytes
  *   of all executors together: the shuffle files, and as much again for spills that are merged into them
  */
@@ -293,7 +294,7 @@ final case class OtherReport(name: String, files: Shares, asOneMoreColumn: Optio
   def getsWorse: Boolean = verdict == OtherReport.Worse
 
   def verdict: String = files.forecast.zip(files.now).headOption.fold("") { case (forecast, now) =>
-    if (forecast - now > OtherReport.Step) OtherReport.Worse
+    if (OtherReport.getsWorse(now, forecast)) OtherReport.Worse
     else if (now - forecast > OtherReport.Step) OtherReport.Better
     else OtherReport.Same
   }
@@ -311,6 +312,9 @@ object OtherReport {
 
   /** A smaller change counts as none. */
   private val Step = 0.1
+
+  /** Whether a share of the files rises by so much that it counts. */
+  def getsWorse(now: Double, expected: Double): Boolean = expected - now > Step
 
   val schema: StructType = new StructType()
     .add("name", StringType)
@@ -370,9 +374,9 @@ object Shares {
 
 /**
  * Runs as a source of Spark's metrics system, `<application>.driver.zorder.*`: counters over the runs of this
- * driver (`runs.DONE`, `runs.NO_GAIN`, ..., `bytesRead`, `bytesWritten`, `filesAdded`, `filesRemoved`), and of the
- * newest run that wrote something the mean share of files that a look-up reads (`shareRead`) and how near that
- * is to the bound (`efficiency`, 1 at best).
+ * driver (`runs.DONE`, `runs.NO_GAIN`, ..., `bytesRead`, `bytesWritten`, `filesAdded`, `filesRemoved`), and
+ * of the newest run that wrote something the mean share of files that a look-up reads (`shareRead`) and how
+ * near that is to the bound (`efficiency`, 1 at best).
  */
 private[clustering] object RunSource extends Source {
   override val sourceName: String = "zorder"

@@ -3,13 +3,13 @@ package org.apache.spark.sql.zorder.clustering.request
 import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
 import org.apache.spark.sql.catalyst.analysis.{MultiAlias, Star, UnresolvedAttribute}
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.util.QuotingUtils
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructField, StructType}
 import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException.{firstLine, refuse}
-import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
+import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization, SelectedExpression}
 import org.apache.spark.sql.zorder.clustering.fit.FitColumn
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -83,8 +83,8 @@ object ColumnResolver {
   }
 
   /**
-   * The name of a column as it stands in `BY (...)`, since a layout lists its columns by name: that of a column of
-   * the DataFrame, or of a field below one.
+   * The name of a column as it stands in `BY (...)`, since a layout lists its columns by name: that of a
+   * column of the DataFrame, or of a field below one.
    */
   def nameOf(df: DataFrame, column: Column): String =
     resolved(df, column)(cause =>
@@ -102,11 +102,7 @@ object ColumnResolver {
     val plan =
       try rows.select(column).queryExecution.analyzed
       catch { case e: AnalysisException => unknown(firstLine(e)) }
-    plan match {
-      case Project(Seq(Alias(child, _)), _) => Some(child)
-      case Project(Seq(only), _) => Some(only)
-      case _ => None
-    }
+    SelectedExpression.of(plan)
   }
 
   /**
@@ -129,13 +125,9 @@ object ColumnResolver {
   private def isCollection(t: DataType): Boolean = t.isInstanceOf[ArrayType] || t.isInstanceOf[MapType]
 
   /** The columns that have an order, as paths; fields of structs by their names. */
-  def orderedPaths(fields: Seq[StructField], above: Seq[String] = Nil): Seq[Seq[String]] =
-    fields.flatMap { f =>
-      f.dataType match {
-        case s: StructType => orderedPaths(s, above :+ f.name)
-        case t if Normalization.of(t).isDefined => Seq(above :+ f.name)
-        case _ => Nil
-      }
+  def orderedPaths(fields: Seq[StructField]): Seq[Seq[String]] =
+    ColumnPath.ofSchema(fields).collect {
+      case (path, dataType) if Normalization.of(dataType).isDefined => path
     }
 
   /** Checks the names first: the most common mistakes get a sentence of their own, not Spark's. */

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.clustering.request
 
 import java.nio.file.{Files, Paths}
-import java.util.{Collections, Locale, WeakHashMap}
+import java.util.{Collections, Locale, UUID, WeakHashMap}
 
 import scala.collection.mutable
 import scala.util.Try
@@ -15,6 +15,7 @@ import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart, SparkLi
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.ClusterTable
 
 /**
  * Shows how far a run is: one log line of JSON and one Spark job description per step, with the run id,
@@ -43,7 +44,7 @@ final class Progress(session: ClassicSession, val runId: String, table: String) 
     } finally before.foreach { case (key, value) => context.setLocalProperty(key, value) }
   }
 
-  /** Who cancels a statement by the job group that he has set means the jobs of a run as well. */
+  /** A user who cancels a statement by their own job group also means the jobs of the run. */
   private def describe(text: String): Unit = {
     val context = session.sparkContext
     if (context.getLocalProperty("spark.jobGroup.id") == null)
@@ -53,8 +54,8 @@ final class Progress(session: ClassicSession, val runId: String, table: String) 
   }
 
   /**
-   * Ends what is left of the run's jobs, since a thread that is interrupted leaves its job running, and waits for
-   * their tasks: one that is killed still closes its file, which on an object store is there only then.
+   * Ends what is left of the run's jobs, since a thread that is interrupted leaves its job running, and waits
+   * for their tasks: one that is killed still closes its file, which on an object store is there only then.
    */
   def cancelJobs(): Unit = {
     val context = session.sparkContext
@@ -76,7 +77,9 @@ final class Progress(session: ClassicSession, val runId: String, table: String) 
     show(line)
   }
 
-  /** As `step`, for one that shuffles and writes so many rows: says every ten seconds how many are done. */
+  /**
+   * Like `step`, for a step that shuffles and writes these rows: says every ten seconds how many are done.
+   */
   def stepOfRows[A](name: String, rows: Long)(body: => A)(summary: A => String): A = {
     val listener = new RowsDone(runId, rows, done => announce(s"$name: $done"))
     session.sparkContext.addSparkListener(listener)
@@ -99,7 +102,11 @@ final class Progress(session: ClassicSession, val runId: String, table: String) 
 object Progress {
   private val mapper = new ObjectMapper
 
-  /** So long a run that failed waits for its tasks. */
+  /** The progress of a run, an audit or an advice that begins, with an id of its own. */
+  def of(session: ClassicSession, table: ClusterTable): Progress =
+    new Progress(session, UUID.randomUUID().toString.take(8), table.name)
+
+  /** How long a run that failed waits for its tasks. */
   private val TasksNanos = 60L * 1000 * 1000 * 1000
 
   private val PollMs = 50L
@@ -117,11 +124,12 @@ object Progress {
 
   private val kept = Collections.synchronizedMap(new WeakHashMap[SparkSession, Vector[String]])
 
-  /** The lines so far of the latest run of a session: a notebook, which has no terminal, asks for them. */
-  def lines(session: SparkSession): Array[String] = kept.getOrDefault(session, Vector.empty).toArray
+  /** The lines so far of the latest run of a session. */
+  private[zorder] def lines(session: SparkSession): Array[String] =
+    kept.getOrDefault(session, Vector.empty).toArray
 
   /** The lines of the run before are not those of the next one. */
-  def forget(session: SparkSession): Unit = { kept.remove(session); () }
+  private[zorder] def forget(session: SparkSession): Unit = { kept.remove(session); () }
 
   // the run and a listener of its tasks say lines
   private def keep(session: SparkSession, line: String): Unit = {
@@ -141,7 +149,8 @@ object Progress {
 }
 
 /**
- * Counts the rows that the tasks of a run have sent to the tasks that write, and those that these have written.
+ * Counts the rows that the tasks of a run have sent to the tasks that write, and those that these have
+ * written.
  *
  * @param say
  *   gets a text at most so often
@@ -188,12 +197,15 @@ private[clustering] object RowsDone {
 }
 
 /**
- * Whether the standard error of the driver is a terminal. `System.console` alone cannot answer this: pyspark starts its
- * JVM with a pipe as standard input, and then Java has no console.
+ * Whether the standard error of the driver is a terminal. `System.console` alone cannot answer this: pyspark
+ * starts its JVM with a pipe as standard input, and then Java has no console.
  */
 private[clustering] object Terminal {
 
-  /** Looked up once: a process keeps its standard error. Without `/proc`, Python passes the answer in a setting. */
+  /**
+   * Looked up once: a process keeps its standard error. Without `/proc`, Python passes the answer in a
+   * setting.
+   */
   lazy val sees: Boolean =
     Try(Files.readSymbolicLink(Paths.get("/proc/self/fd/2")).toString).toOption.map(isTerminal)
       .getOrElse(System.console() != null)

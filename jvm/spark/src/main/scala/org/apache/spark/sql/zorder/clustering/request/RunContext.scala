@@ -49,8 +49,8 @@ final case class ClusterRequest(
 }
 
 /**
- * What every step of one batch needs to know: the statement, resolved against the snapshot of the table that the
- * batch works on.
+ * What every step of one batch needs to know: the statement, resolved against the snapshot of the table that
+ * the batch works on.
  *
  * @param user
  *   the session of the statement; reading and writing is done in `pinned`
@@ -85,8 +85,8 @@ final private[clustering] case class RunContext(
   lazy val pinned: ClassicSession = PinnedSession.of(user, table.settings)
 
   /**
-   * The clustering columns, bound to the rows of some files. Where the files have a column by another name or of
-   * another type than the table, they are analysed anew.
+   * The clustering columns, bound to the rows of some files. Where the files have a column by another name or
+   * of another type than the table, they are analysed anew.
    */
   def columnsOf(rows: LogicalPlan): Seq[ClusterColumn] = {
     val bound = columns.map(_.boundTo(rows.output))
@@ -112,7 +112,7 @@ final private[clustering] case class RunContext(
   }
 
   /** A table without rows is no failure: a nightly job on it ends without an error. */
-  def empty(lacks: String, selected: Selection): RunReport = report(selected).copy(
+  def tooSmall(lacks: String, selected: Selection): RunReport = report(selected).copy(
     status = RunStatus.TooSmall,
     reason = s"${table.name} has no $lacks: there is nothing to cluster yet.")
 
@@ -144,7 +144,7 @@ private[clustering] object RunContext {
     val startedMs = System.currentTimeMillis()
     val files = table.files()
     if (request.changes) table.recover()
-    val asked = queries.fold(Set.empty[String])(_.queries.flatMap(_.boxes).flatten.map(_.column).toSet)
+    val asked = queries.fold(Set.empty[String])(_.columns.toSet)
     def resolved(schema: StructType): RunContext = {
       val columns = ColumnResolver.resolve(user, table, schema, by)
       if (request.into.isEmpty) table.notAllowed(columns.map(_.sql)).foreach(refused => throw refused)
@@ -191,8 +191,8 @@ private[clustering] object RunContext {
           "property" -> ClusteredBy.Property))
 
   /**
-   * The schema of a path is taken from one file: a column that this one lacks may be in others. None if the others
-   * have no further column.
+   * The schema of a path is taken from one file: a column that this one lacks may be in others. None if the
+   * others have no further column.
    */
   private def wholeSchema(
       session: ClassicSession,
@@ -254,15 +254,17 @@ private[zorder] object RunStatistics {
     val (first, last) = leaves.partition(p => asked(ColumnPath.sql(p)))
     val room = math.min(MostColumns, MostZones / math.max(1, files))
     val others = (first ++ last).filterNot((clustering ++ bases).contains).take(room)
-    val all = (clustering ++ bases ++ others).map(StatColumn.in(schema, _).copy(overlookNaN = true))
-    RunStatistics(all, clustering.length, bases.length)
+    RunStatistics(statColumns(schema, clustering ++ bases ++ others), clustering.length, bases.length)
   }
 
   /** The statistics of the clustering columns alone. */
   def ofClustering(schema: StructType, columns: Seq[ClusterColumn]): RunStatistics = {
-    val stats = columns.flatMap(_.path).map(StatColumn.in(schema, _).copy(overlookNaN = true))
+    val stats = statColumns(schema, columns.flatMap(_.path))
     RunStatistics(stats, stats.length, 0)
   }
+
+  private def statColumns(schema: StructType, paths: Seq[Seq[String]]): Seq[StatColumn] =
+    paths.map(StatColumn.in(schema, _).copy(overlookNaN = true))
 }
 
 /** The options of a run on a table. Advice uses the same ones, since it is about such a run. */
@@ -314,9 +316,9 @@ object PinnedSession {
       "the write path that is tested"))
 
   /**
-   * How dates before the calendar changed are read of files that do not say what calendar they mean. Where the user says
-   * LEGACY, the new files have the values that the user saw; by default Spark refuses to read them, and a run takes them
-   * as they are stored.
+   * How dates before the calendar changed are read of files that do not say what calendar they mean. Where
+   * the user says LEGACY, the new files have the values that the user saw; by default Spark refuses to read
+   * them, and a run takes them as they are stored.
    */
   private val rebaseOnRead =
     Seq("spark.sql.parquet.datetimeRebaseModeInRead", "spark.sql.parquet.int96RebaseModeInRead")

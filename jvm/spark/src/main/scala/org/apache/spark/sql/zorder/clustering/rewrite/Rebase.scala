@@ -26,7 +26,8 @@ import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import org.apache.spark.util.{ThreadUtils, Utils}
 
 /**
- * The rows of some files, and what is done with them where all rows of a file are together, before they are ordered.
+ * The rows of some files, and what is done with them where all rows of a file are together, before they are
+ * ordered.
  *
  * @param output
  *   the columns to write
@@ -53,7 +54,9 @@ final private[rewrite] case class ReadBack(written: WrittenFile, footer: FileFoo
   }
 }
 
-/** What others removed while a run was at work, from how many new files, and what was written again of these. */
+/**
+ * What others removed while a run was at work, from how many new files, and what was written again of these.
+ */
 final private[clustering] case class Rebased(rows: Long = 0, files: Int = 0, bytes: Long = 0) {
   def and(later: Rebased): Rebased = Rebased(rows + later.rows, files + later.files, bytes + later.bytes)
 
@@ -66,14 +69,15 @@ final private[clustering] case class Rebased(rows: Long = 0, files: Int = 0, byt
 }
 
 /**
- * Puts a rewrite whose commit was refused on the table as it is now (ADR 60): each row that others removed from the
- * inputs is taken out of the new files, once for each time that it was removed, and the new files that had such rows
- * are written again. The layout tells which these are, since equal rows have equal file numbers.
+ * Puts a rewrite whose commit was refused on the table as it is now (ADR 60): each row that others removed
+ * from the inputs is taken out of the new files, once for each time that it was removed, and the new files
+ * that had such rows are written again. The layout tells which these are, since equal rows have equal file
+ * numbers.
  *
  * A format that can mark rows of the new files as deleted has done so instead, and nothing is written again.
  *
- * It gives up, and the run ends as a conflict, where the format cannot tell what was removed, where rows cannot be
- * compared, where too many were removed, and where one of them is not found.
+ * It gives up, and the run ends as a conflict, where the format cannot tell what was removed, where rows
+ * cannot be compared, where too many were removed, and where one of them is not found.
  *
  * @param rewrite
  *   writes these rows to these files, as those of the plan were written
@@ -242,7 +246,9 @@ private[rewrite] object Rebase {
   /** Bytes that may be written again however small the run is. */
   private val BytesAgain = 64L << 20
 
-  /** Of the rows written: if others removed more, the new files are few and most of the work is lost anyway. */
+  /**
+   * Of the rows written: if others removed more, the new files are few and most of the work is lost anyway.
+   */
   private val MostRemoved = 0.5
 
   private val TakenColumn = "_zorder_taken"
@@ -252,8 +258,8 @@ private[rewrite] object Rebase {
   private val Threads = 4
 
   /**
-   * Each file has its task, whatever Spark learns on the way: to plan stage by stage would only take time, in which
-   * others change the table.
+   * Each file has its task, whatever Spark learns on the way: to plan stage by stage would only take time, in
+   * which others change the table.
    */
   private def plannedAtOnce[A](session: ClassicSession)(body: => A): A = {
     val before = session.conf.get(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key)
@@ -262,8 +268,11 @@ private[rewrite] object Rebase {
     finally session.conf.set(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key, before)
   }
 
-  /** Equal maps may be stored in unlike order, and equal variants in unlike ways. */
-  private def isComparable(t: DataType): Boolean = !t.existsRecursively {
+  /**
+   * Whether equal values have the same bytes, and the same hash of Spark. Equal maps may be stored in unlike
+   * order, and equal variants in unlike ways.
+   */
+  def isComparable(t: DataType): Boolean = !t.existsRecursively {
     case _: MapType => true
     case other => other.typeName.startsWith("variant")
   }

@@ -8,8 +8,6 @@ import scala.util.control.NonFatal
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression, Sort}
-import org.apache.spark.sql.types.{DataType, MapType}
-import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.layout.{
@@ -61,7 +59,7 @@ import sparkzorder.curve.page.PageCut
  * @param rebased
  *   what others removed meanwhile, if they did
  * @param remarks
- *   end the reason of the result, but not in the run's record
+ *   sentences that end the reason of the result, but not in the run's record
  */
 final private[clustering] case class RewritePlan(
     report: RunReport,
@@ -78,13 +76,18 @@ final private[clustering] case class RewritePlan(
     rebased: Option[Rebased] = None,
     remarks: String = "") {
 
-  /** Whether the rows of its files are cut at the borders of these pages: where the mean file's are foreseen. */
+  /**
+   * Whether the rows of its files are cut at the borders of these pages: where the mean file's are foreseen.
+   */
   private[rewrite] def cutsPages: Boolean = input.ordersPages && pages.foresees(rowsPerFile)
 
-  /** How to have pages cut where files have several row groups that the writer cannot count; ends the reason of a result. */
-  def rowGroupNote(options: RunOptions): String = {
+  /**
+   * How to have pages cut where files have several row groups that the writer cannot count; ends the reason
+   * of a result.
+   */
+  def rowGroupNote: String = {
     val byPages = layouts.refs.exists(_.layout.compiled.pageSides.isDefined)
-    val bytes = options.rowGroupSize.getOrElse(input.rowGroupBytes) * pages.rowGroupsAFile(rowsPerFile)
+    val bytes = input.rowGroupBytes * pages.rowGroupsAFile(rowsPerFile)
     if (!input.ordersPages || !byPages || pages.foresees(rowsPerFile) || bytes > RewritePlan.LargeRowGroup) ""
     else
       " Rows of files with several row groups follow a curve, which pages cut anywhere; WITH (rowGroupSize = " +
@@ -94,8 +97,8 @@ final private[clustering] case class RewritePlan(
   private def rowsPerFile: Double = input.rows(files).toDouble / outputs.count
 
   /**
-   * The result row with what is going to be read and written. Rows and files count when the rows are in their final
-   * files, not where they are only gathered by region.
+   * The result row with what is going to be read and written. Rows and files count when the rows are in their
+   * final files, not where they are only gathered by region.
    */
   def planned: RunReport =
     forecast.shownIn(report.copy(metrics = report.metrics.copy(
@@ -113,7 +116,7 @@ private[clustering] object RewritePlan {
   private val LargeRowGroup = (1L << 30).toDouble
 }
 
-/** Carries a plan out: rewrite, verify, measure, commit. After a failure before the commit nothing is left behind. */
+/** Carries a plan out: rewrite, verify, measure, commit. A failure before the commit leaves no trace. */
 final private[clustering] class Rewriter(context: RunContext) extends Logging {
   import context.{options, progress, request, table}
   private val session = context.pinned
@@ -136,7 +139,9 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
     }
   }
 
-  /** Verifies, measures and commits the files written, after a conflict without the rows that others removed. */
+  /**
+   * Verifies, measures and commits the files written, after a conflict without the rows that others removed.
+   */
   @tailrec
   private def commit(
       plan: RewritePlan,
@@ -242,7 +247,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
     val partitionColumns = partitionNames.map(n => rows.output.find(_.name == n).get)
     val route = if (plan.files.partitions.length == 1) None else Some(rows.route)
     val pages = plan.pages
-    val rowGroup = options.rowGroupSize.getOrElse(plan.input.rowGroupBytes)
+    val rowGroup = plan.input.rowGroupBytes
     val query = RewriteQuery.plan(
       rows.plan,
       rows.output,
@@ -261,7 +266,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       "parquet.columnindex.truncate.length" -> TruncatedBounds.PageBytes.toString,
       "parquet.statistics.truncate.length" -> Int.MaxValue.toString) ++
       (if (pages.counted) Map(RowGroupLimit.Key -> pages.rowGroupRows.toInt.toString) else Nil) ++
-      options.codec.orElse(plan.input.codec).map("compression" -> _) ++ bloom(plan)
+      plan.input.codec.map("compression" -> _) ++ bloom(plan)
     ActiveSession.during(session)(
       target.write(session, query, partitionNames, writeOptions, outputs.each(_).directory))
   }
@@ -299,8 +304,8 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
   }
 
   /**
-   * If the footers do not show how many input rows are deleted, one job counts those that are left; but after a conflict
-   * the rows that others removed were counted.
+   * If the footers do not show how many input rows are deleted, one job counts those that are left; but after
+   * a conflict the rows that others removed were counted.
    */
   private def verifyCount(plan: RewritePlan, written: Long): Unit =
     if (plan.rebased.isEmpty && !plan.files.files.forall(_.deleted.isDefined)) {
@@ -314,8 +319,8 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
     }
 
   /**
-   * Partition values are not in the files of most formats, and a value that is written and read in other ways moves
-   * rows to another partition. A copy of a format that computes its partitions has none.
+   * Partition values are not in the files of most formats, and a value that is written and read in other ways
+   * moves rows to another partition. A copy of a format that computes its partitions has none.
    */
   private def verifyPartitions(plan: RewritePlan, written: Seq[WrittenFile]): Unit = {
     val schema = table.partitionSchema
@@ -406,13 +411,7 @@ object RewriteQuery {
       layouts: PartitionLayouts,
       outputs: OutputPlan): ToPartition = {
     val spread =
-      if (outputs.spread) ZOrderFile.spreadBy(output.filter(a => canBeHashed(a.dataType))) else None
+      if (outputs.spread) ZOrderFile.spreadBy(output.filter(a => Rebase.isComparable(a.dataType))) else None
     ToPartition(ZOrderFile(layouts, route, columns, spread), outputs.preImages)
-  }
-
-  /** Spark's hash refuses maps, because equal maps may be stored in unlike order. */
-  private def canBeHashed(t: DataType): Boolean = !t.existsRecursively {
-    case _: MapType => true
-    case other => other.typeName.startsWith("variant")
   }
 }

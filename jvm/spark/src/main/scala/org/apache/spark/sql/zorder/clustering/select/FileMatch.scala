@@ -15,8 +15,8 @@ private[zorder] object ColumnBounds {
 }
 
 /**
- * What the statistics of one file say of a condition. A part that is not understood may be anything, so a file in
- * doubt does not match wholly.
+ * What the statistics of one file say of a condition. A part that is not understood may be anything, so a
+ * file in doubt does not match wholly.
  *
  * @param bounds
  *   of a column or field, by its text

@@ -299,8 +299,8 @@ private[zorder] object WhereCondition {
 }
 
 /**
- * Picks the few files of a selection that cause most of the unnecessary reads of look-ups, partition by partition, by
- * the same count as the audit's `avoidable_files`.
+ * Picks the few files of a selection that cause most of the unnecessary reads of look-ups, partition by
+ * partition, by the same count as the audit's `avoidable_files`.
  *
  * @param session
  *   the pinned one: footers are read in it

@@ -23,29 +23,16 @@ final case class PageSortExec(order: Seq[SortOrder], child: SparkPlan) extends U
 
   override def outputPartitioning: Partitioning = child.outputPartitioning
 
-  override lazy val metrics: Map[String, SQLMetric] = Map(
-    "sortTime" -> SQLMetrics.createTimingMetric(sparkContext, "sort time"),
-    "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory"),
-    "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size"),
-    "byPages" -> SQLMetrics.createMetric(sparkContext, "files ordered by pages")
-  )
+  override lazy val metrics: Map[String, SQLMetric] = SortCosts.metrics(sparkContext) +
+    ("byPages" -> SQLMetrics.createMetric(sparkContext, "files ordered by pages"))
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val sortTime = longMetric("sortTime")
-    val peakMemory = longMetric("peakMemory")
-    val spillSize = longMetric("spillSize")
+    val costs = SortCosts.of(this)
     val byPages = longMetric("byPages")
     val radix = conf.enableRadixSort
     child.execute().mapPartitionsInternal { rows =>
       val task = TaskContext.get()
-      val spilledBefore = task.taskMetrics().memoryBytesSpilled
-      val sorters = new Sorters(child, schema, descending = false, radix)
-      task.addTaskCompletionListener[Unit] { _ =>
-        sortTime += sorters.sortMillis
-        peakMemory += sorters.peakBytes
-        spillSize += task.taskMetrics().memoryBytesSpilled - spilledBefore
-        task.taskMetrics().incPeakExecutionMemory(sorters.peakBytes)
-      }
+      val sorters = costs.sorters(child, schema, descending = false, radix)
       val pages = order.last.child.asInstanceOf[ZOrderPages]
       val sorter = new PageSorter(
         BindReferences.bindReference(pages.child, child.output).asInstanceOf[ZOrderKey],
@@ -53,18 +40,12 @@ final case class PageSortExec(order: Seq[SortOrder], child: SparkPlan) extends U
         output.length,
         sorters,
         RankMemory.of(task),
-        bySpark(sorters),
+        sorters.sortedBy(order, _),
         () => task.taskMetrics().memoryBytesSpilled)
       val sorted = sorter.sort(rows.asInstanceOf[Iterator[UnsafeRow]])
       if (sorter.byPages) byPages += 1
       sorted
     }
-  }
-
-  private def bySpark(sorters: Sorters)(rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] = {
-    val sorter = sorters.by(order)
-    rows.foreach(sorter.insertRow)
-    sorters.sorted(sorter)
   }
 
   override def nodeName: String = "PageSort"

@@ -15,15 +15,15 @@ import sparkzorder.curve.layout.{CompiledLayout, PageSides}
 import sparkzorder.curve.page.PageCut
 
 /**
- * Sorts the rows of one task, which are those of one file, by pages (ADR 0043). Where a row belongs is known when all
- * have come, so they are held as they come, with their ranks beside them. Then they are read from the memory in their
- * order or, if some were spilled, sorted by their places.
+ * Sorts the rows of one task, which are those of one file, by pages (ADR 0043). Where a row belongs is known
+ * when all have come, so they are held as they come, with their ranks beside them. Then they are read from
+ * the memory in their order or, if some were spilled, sorted by their places.
  *
  * @param key
  *   bound to the rows
  * @param bySpark
- *   sorts by all orders: rows that turn out to be of several partitions of the table, that cannot be ranked in the
- *   memory that the task may have, or that Spark's sorter does not return as they came
+ *   sorts by all orders: rows that turn out to be of several partitions of the table, that cannot be ranked
+ *   in the memory that the task may have, or that Spark's sorter does not return as they came
  * @param spilled
  *   bytes that the task has spilled so far
  */
@@ -97,7 +97,8 @@ final private[sort] class PageSorter(
     }
 
     private def inOrder(order: Array[Int]): Iterator[UnsafeRow] =
-      // the sorter frees its memory with its last row: this one is last, and is taken when all others are read
+      // the sorter frees its memory with its last row: this one is last, and is taken when all others are
+      // read
       if (inMemory && !holds(lastRow.row, PageSorter.Last)) byOrders(sorters.sorted(held))
       else {
         val rows = sorters.sorted(held)
@@ -148,8 +149,8 @@ final private[sort] class PageSorter(
   private def inMemory: Boolean = spilled() == spilledBefore
 
   /**
-   * Reads held rows in an order; afterwards takes the last row of the sorter, which frees them. If somebody else in the
-   * task has asked for their memory, the rest of them comes from the disk.
+   * Reads held rows in an order; afterwards takes the last row of the sorter, which frees them. If somebody
+   * else in the task has asked for their memory, the rest of them comes from the disk.
    */
   private class RowsInOrder(
       held: HeldRows,
@@ -207,8 +208,8 @@ private object PageSorter {
 }
 
 /**
- * Where rows lie in memory that a sorter holds, so that they can be read in another order. An address is the number of
- * a memory page and a place in it.
+ * Where rows lie in memory that a sorter holds, so that they can be read in another order. An address is the
+ * number of a memory page and a place in it.
  */
 final private class HeldRows(rows: Int, fields: Int) {
   private[this] val addresses = new Array[Long](rows)
@@ -220,8 +221,8 @@ final private class HeldRows(rows: Int, fields: Int) {
   private[this] var ascending = true
 
   /**
-   * Whether the rows were noted as the sorter got them, as far as addresses tell: it fills one page after another. Pages
-   * outside of the Java heap cannot be told apart.
+   * Whether the rows were noted as the sorter got them, as far as addresses tell: it fills one page after
+   * another. Pages outside of the Java heap cannot be told apart.
    */
   def asTheyCame: Boolean = ascending
 

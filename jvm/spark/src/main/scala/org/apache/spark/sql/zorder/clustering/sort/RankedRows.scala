@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import sparkzorder.curve.layout.{CompiledLayout, KeyOrder, PageSides}
 import sparkzorder.curve.page.{PageCut, PageTree}
 
-/** The layout's keys and the ranks of rows, in the order in which the rows come. They count against the task's memory. */
+/** The layout's keys and the ranks of rows, as the rows come. They count against the task's memory. */
 final private[sort] class RankedRows(layout: CompiledLayout, columns: Int, memory: RankMemory) {
   private[this] val ranks = Array.fill(columns)(new Array[Int](0))
   private[this] var keys = new Array[Long](0)
@@ -69,7 +69,9 @@ private[sort] object RankedRows {
   val OrderBytes = 12L
 }
 
-/** The share of a task's memory that ordinary arrays take, so that Spark counts them. It cannot be spilled. */
+/**
+ * The share of a task's memory that ordinary arrays take, so that Spark counts them. It cannot be spilled.
+ */
 private[sort] class RankMemory(manager: TaskMemoryManager)
     extends MemoryConsumer(manager, manager.pageSizeBytes, MemoryMode.ON_HEAP) {
 

@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 import sparkzorder.curve.{HilbertKey, KeyShape, KeyWords}
 
 /**
- * The words and the order of the curve keys of rows, without building the keys. Not shared between tasks, since it
- * holds scratch arrays.
+ * The words and the order of the curve keys of rows, without building the keys. Not shared between tasks,
+ * since it holds scratch arrays.
  */
 abstract class RowKeys {
 

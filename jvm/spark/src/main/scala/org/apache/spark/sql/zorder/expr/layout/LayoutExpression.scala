@@ -1,27 +1,18 @@
 package org.apache.spark.sql.zorder.expr.layout
 
-import java.lang.ref.SoftReference
-import java.util.{LinkedHashMap, Map => JMap}
-
-import scala.reflect.ClassTag
-
-import org.apache.spark.SparkContext
-import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.{TypeCheckFailure, TypeCheckSuccess}
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
-import org.apache.spark.sql.types.DataType
-import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.expr.normalized.{NormalizedBytesType, NormalizedLongType, NormalizedType}
-import sparkzorder.curve.layout.{CompiledLayout, Layout}
+import sparkzorder.curve.layout.CompiledLayout
 
 /**
- * The common part of `zorder_file` and `zorder_key`: the ranks of the columns in a layout. NULL has rank 0, so the
- * result is never NULL. Layouts are an argument of the constructor and not children, so that no optimizer
- * rule copies a megabyte of JSON.
+ * The common part of `zorder_file` and `zorder_key`: the ranks of the columns in a layout. NULL has rank 0,
+ * so the result is never NULL. Layouts are an argument of the constructor and not children, so that no
+ * optimizer rule copies a megabyte of JSON.
  */
 abstract class LayoutExpression extends Expression {
 
@@ -70,14 +61,7 @@ abstract class LayoutExpression extends Expression {
   protected def fillRanks(layout: CompiledLayout, input: InternalRow): Unit = {
     var i = 0
     while (i < ranks.length) {
-      val value = columns(i).eval(input)
-      ranks(i) =
-        if (value == null) 0
-        else
-          normalizedTypes(i) match {
-            case t: NormalizedLongType => layout.rank(i, t.toLong(value))
-            case t: NormalizedBytesType => layout.rank(i, t.toBytes(value))
-          }
+      ranks(i) = Ranks.of(layout, i, normalizedTypes(i), columns(i).eval(input))
       i += 1
     }
   }
@@ -102,11 +86,8 @@ abstract class LayoutExpression extends Expression {
     }
     val parts = columns.zipWithIndex.map { case (column, i) =>
       val value = column.genCode(ctx)
-      val normalized = Normalization.of(column.dataType).get match {
-        case t: NormalizedLongType => t.code(value.value.toString)
-        case t: NormalizedBytesType => t.code(value.value.toString)
-      }
-      s"${value.code}\n$ranks[$i] = ${value.isNull} ? 0 : $layout.rank($i, $normalized);\n"
+      val rank = Ranks.code(layout, i, Normalization.of(column.dataType).get, value)
+      s"${value.code}\n$ranks[$i] = $rank;\n"
     }
     RanksCode(
       choose + ctx.splitExpressionsWithCurrentInputs(parts, "ranksOfLayout"),
@@ -124,104 +105,34 @@ abstract class LayoutExpression extends Expression {
   override def sql: String = (s"'$arguments'" +: children.map(_.sql)).mkString(s"$prettyName(", ", ", ")")
 }
 
+/** The rank of a value of a column in a layout: 0 for NULL. Once interpreted and once as Java code. */
+private[layout] object Ranks {
+
+  /** @param column its place in the layout */
+  def of(layout: CompiledLayout, column: Int, dataType: NormalizedType, value: Any): Int =
+    if (value == null) 0
+    else
+      dataType match {
+        case t: NormalizedLongType => layout.rank(column, t.toLong(value))
+        case t: NormalizedBytesType => layout.rank(column, t.toBytes(value))
+      }
+
+  /**
+   * A Java expression.
+   *
+   * @param layout
+   *   the Java name of the compiled layout
+   * @param value
+   *   whose own code comes before
+   */
+  def code(layout: String, column: Int, dataType: NormalizedType, value: ExprCode): String = {
+    val normalized = dataType match {
+      case t: NormalizedLongType => t.code(value.value.toString)
+      case t: NormalizedBytesType => t.code(value.value.toString)
+    }
+    s"${value.isNull} ? 0 : $layout.rank($column, $normalized)"
+  }
+}
+
 /** Java names and code of one evaluation: `layout` and `ranks` are set after `code` has run. */
 final private[expr] case class RanksCode(code: String, layout: String, ranks: String, firstFile: String)
-
-/**
- * Builds `zorder_file` and `zorder_key`. Their first argument is read when the query is analysed: the layout's
- * JSON, or the name of a table that has one.
- *
- * @param lookUp
- *   finds the layout of a text; passed in, since this package must not depend on tables
- */
-final class LayoutArgument(lookUp: String => LayoutRef) {
-
-  def file(arguments: Seq[Expression]): Expression = {
-    val (ref, columns) = split("zorder_file", arguments)
-    val own = ref.layout.columns.length
-    ZOrderFile(ref, columns.take(own), columns.drop(own))
-  }
-
-  def key(arguments: Seq[Expression]): Expression = {
-    val (ref, columns) = split("zorder_key", arguments)
-    ZOrderKey(ref, columns)
-  }
-
-  private def split(function: String, arguments: Seq[Expression]): (LayoutRef, Seq[Expression]) = {
-    if (arguments.length < 2)
-      refuse("ZORDER_INVALID_ARGUMENT.LAYOUT_AND_COLUMNS", "function" -> function)
-    val first = arguments.head
-    if (!first.resolved || !first.foldable)
-      refuse("ZORDER_INVALID_ARGUMENT.LAYOUT_NOT_LITERAL", "function" -> function, "value" -> first.sql)
-    val text = Option(first.eval()).map(_.toString)
-      .getOrElse(refuse("ZORDER_INVALID_ARGUMENT.LAYOUT_NULL", "function" -> function))
-    (lookUp(text), arguments.tail)
-  }
-}
-
-/**
- * A layout inside an expression. Plans, EXPLAIN and event logs show its id only: boundaries are data.
- *
- * @param id
- *   sixteen hex digits of the layout's hash; eight where an earlier version has stored it
- */
-final class LayoutRef(val id: String, val layout: Layout) extends Serializable {
-
-  /** Compiled where it is used: a task gets only the layout and compiles it once. */
-  @transient lazy val compiled: CompiledLayout = layout.compiled
-
-  /** Whether it is of columns of these types: those of a table may have changed since. */
-  def fits(types: Seq[DataType]): Boolean = layout.columns.map(_.dataType) == types.map(_.sql)
-
-  override def toString: String = id
-
-  override def equals(other: Any): Boolean = other match {
-    case that: LayoutRef => that.id == id
-    case _ => false
-  }
-
-  override def hashCode(): Int = id.hashCode
-}
-
-/**
- * Compiled large layouts, shared by the tasks of one JVM: a layout of ten thousand files has ten thousand tasks, and
- * each would compile it for the rows of one file. Compiled layouts have no state, so tasks can share them.
- */
-private[expr] object CompiledLayoutCache {
-  private val Kept = 64
-
-  private val known =
-    new LinkedHashMap[String, SoftReference[CompiledLayout]](Kept, 0.75f, true) {
-      override def removeEldestEntry(eldest: JMap.Entry[String, SoftReference[CompiledLayout]]): Boolean =
-        size > Kept
-    }
-
-  /** The layout of this key, compiled by the first caller. */
-  def apply(key: String, make: => CompiledLayout): CompiledLayout = synchronized {
-    Option(known.get(key)).flatMap(found => Option(found.get)).getOrElse {
-      val made = make
-      known.put(key, new SoftReference(made))
-      made
-    }
-  }
-}
-
-/**
- * A value that an expression needs in every task. A small one is sent within the task; a large one, of a table with
- * thousands of partitions, is broadcast, so that an executor unpacks it once and not once for each task. Its class
- * must be one of the JDK: executors may load our classes with another class loader.
- */
-sealed private[expr] trait MaybeBroadcast[A] extends Serializable {
-  def value: A
-}
-
-private[expr] object MaybeBroadcast {
-  def apply[A: ClassTag](value: A, large: Boolean): MaybeBroadcast[A] =
-    if (large) new Broadcasted(SparkContext.getOrCreate().broadcast(value)) else new Inlined(value)
-
-  final private class Inlined[A](override val value: A) extends MaybeBroadcast[A]
-
-  final private class Broadcasted[A](sent: Broadcast[A]) extends MaybeBroadcast[A] {
-    override def value: A = sent.value
-  }
-}

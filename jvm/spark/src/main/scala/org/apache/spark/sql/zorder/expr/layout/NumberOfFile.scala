@@ -8,9 +8,9 @@ import org.apache.spark.sql.types.{DataType, IntegerType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * The number that a run has given a file, by the file's path: an INT. That of its table partition, so that it does not
- * matter how the format derives partitions from rows; or one for sampling. A path that the run has not listed is an
- * error.
+ * The number that a run has given a file, by the file's path: an INT. That of its table partition, so that it
+ * does not matter how the format derives partitions from rows; or one for sampling. A path that the run has
+ * not listed is an error.
  */
 final case class NumberOfFile(child: Expression, numbers: FileNumbers) extends UnaryExpression {
   override def dataType: DataType = IntegerType

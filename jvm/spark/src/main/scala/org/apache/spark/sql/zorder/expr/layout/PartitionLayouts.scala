@@ -1,7 +1,8 @@
 package org.apache.spark.sql.zorder.expr.layout
 
+import java.lang.ref.SoftReference
 import java.nio.charset.StandardCharsets.UTF_8
-import java.util.UUID
+import java.util.{LinkedHashMap, Map => JMap, UUID}
 
 import org.apache.spark.util.Utils
 import sparkzorder.curve.layout.CompiledLayout
@@ -75,8 +76,35 @@ object PartitionLayouts {
       MaybeBroadcast(packed, large = refs.length > Few))
   }
 
+  /** Those of a table without partitions. */
+  def one(ref: LayoutRef): PartitionLayouts = apply(IndexedSeq(ref))
+
   /** The ids of the layouts, or a hash of them if there are many. */
   private def name(ids: Seq[String]): String =
     if (ids.length <= Few) ids.mkString("[", ", ", "]")
     else s"[${ids.length} layouts, ${UUID.nameUUIDFromBytes(ids.mkString(",").getBytes(UTF_8))}]"
+}
+
+/**
+ * Compiled large layouts, shared by the tasks of one JVM: a layout of ten thousand files has ten thousand
+ * tasks, and each would compile it for the rows of one file. Compiled layouts have no state, so tasks can
+ * share them.
+ */
+private[expr] object CompiledLayoutCache {
+  private val Kept = 64
+
+  private val known =
+    new LinkedHashMap[String, SoftReference[CompiledLayout]](Kept, 0.75f, true) {
+      override def removeEldestEntry(eldest: JMap.Entry[String, SoftReference[CompiledLayout]]): Boolean =
+        size > Kept
+    }
+
+  /** The layout of this key, compiled by the first caller. */
+  def apply(key: String, make: => CompiledLayout): CompiledLayout = synchronized {
+    Option(known.get(key)).flatMap(found => Option(found.get)).getOrElse {
+      val made = make
+      known.put(key, new SoftReference(made))
+      made
+    }
+  }
 }

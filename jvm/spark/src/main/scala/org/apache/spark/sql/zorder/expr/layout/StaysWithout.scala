@@ -17,12 +17,14 @@ import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 /**
- * Whether a row stays when others are taken out of its task: BOOLEAN, never NULL. The rows to take out come first, and
- * do not stay themselves; each of them takes one row that is equal to it in all columns, whichever comes next. A row
- * that is not found takes none: who asks counts the rows that stay.
+ * Whether a row stays when others are taken out of its task: BOOLEAN, never NULL. The rows to take out come
+ * first, and do not stay themselves; each of them takes one row that is equal to it in all columns, whichever
+ * comes next. A row to take out that has no equal takes none. The caller finds that out by counting the rows
+ * that stay.
  *
- * Equal are values of the same bytes: NULL is NULL, NaN is NaN, -0.0 is not 0.0, and a collation makes nothing equal.
- * Rows are known by 128 bits of their SHA-256. Maps and variants have no such bytes, and must not be among the columns.
+ * Equal are values of the same bytes: NULL is NULL, NaN is NaN, -0.0 is not 0.0, and a collation makes
+ * nothing equal. Rows are known by 128 bits of their SHA-256. Maps and variants have no such bytes, and must
+ * not be among the columns.
  *
  * @param taken
  *   BOOLEAN: whether it is a row to take out

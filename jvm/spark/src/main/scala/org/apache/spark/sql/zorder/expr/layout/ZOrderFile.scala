@@ -66,7 +66,7 @@ object ZOrderFile {
 
   /** @param further columns beyond the layout's own, hashed to spread cells of equal keys */
   def apply(ref: LayoutRef, columns: Seq[Expression], further: Seq[Expression]): ZOrderFile =
-    ZOrderFile(PartitionLayouts(IndexedSeq(ref)), None, columns, spreadBy(further))
+    ZOrderFile(PartitionLayouts.one(ref), None, columns, spreadBy(further))
 
   def spreadBy(further: Seq[Expression]): Option[Expression] =
     if (further.isEmpty) None else Some(Murmur3Hash(further, 42))

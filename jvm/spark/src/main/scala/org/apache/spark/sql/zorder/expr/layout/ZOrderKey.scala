@@ -6,7 +6,6 @@ import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{DataType, IntegerType, LongType}
 import org.apache.spark.sql.zorder.expr.Normalization
-import org.apache.spark.sql.zorder.expr.normalized.{NormalizedBytesType, NormalizedLongType}
 import sparkzorder.curve.layout.CompiledLayout
 import sparkzorder.curve.page.PageCut
 
@@ -46,12 +45,12 @@ final case class ZOrderKey(layouts: PartitionLayouts, route: Option[Expression],
 
 object ZOrderKey {
   def apply(ref: LayoutRef, columns: Seq[Expression]): ZOrderKey =
-    ZOrderKey(PartitionLayouts(IndexedSeq(ref)), None, columns)
+    ZOrderKey(PartitionLayouts.one(ref), None, columns)
 }
 
 /**
- * A layout key that asks the sort which has it as its last order to cut the rows of a file at the borders of its pages.
- * By itself it is the key alone: a sort that knows nothing of pages orders by that.
+ * Marks a sort whose last order is a layout key: PageSortExec then orders the rows of a file by its pages.
+ * Its value is that of the key, so any other sort orders by the key alone.
  *
  * @param child
  *   a [[ZOrderKey]]
@@ -81,27 +80,15 @@ final case class RankOf(child: Expression, layout: CompiledLayout, place: Int) e
 
   private def normalizedType = Normalization.of(child.dataType).get
 
-  override def eval(input: InternalRow): Any = {
-    val value = child.eval(input)
-    if (value == null) 0
-    else
-      normalizedType match {
-        case t: NormalizedLongType => layout.rank(place, t.toLong(value))
-        case t: NormalizedBytesType => layout.rank(place, t.toBytes(value))
-      }
-  }
+  override def eval(input: InternalRow): Any = Ranks.of(layout, place, normalizedType, child.eval(input))
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val compiled = ctx.addReferenceObj("layout", layout, classOf[CompiledLayout].getName)
     val value = child.genCode(ctx)
-    val normalized = normalizedType match {
-      case t: NormalizedLongType => t.code(value.value.toString)
-      case t: NormalizedBytesType => t.code(value.value.toString)
-    }
     ev.copy(
       code = code"""
         ${value.code}
-        int ${ev.value} = ${value.isNull} ? 0 : $compiled.rank($place, $normalized);""",
+        int ${ev.value} = ${Ranks.code(compiled, place, normalizedType, value)};""",
       isNull = FalseLiteral)
   }
 

@@ -34,8 +34,8 @@ object Recommendation {
  * @param bound
  *   the least that any layout of this many files could read if the columns were independent
  * @param gain
- *   the part of what is read now that need not be read any more, files and pages alike, as `minGain` counts it: the
- *   proposals are ranked by it
+ *   the part of what is read now that need not be read any more, files and pages alike, as `minGain` counts
+ *   it: the proposals are ranked by it
  * @param pages
  *   what is read of the pages, now and as expected; None where a file is a page
  */
@@ -61,8 +61,8 @@ final case class AdviceShares(
  * @param files
  *   number of files of the table afterwards
  * @param lossByLast
- *   by how much the queries that ask nothing of the last column read a larger share than without it; None if the
- *   statement names another one last
+ *   by how much the queries that ask nothing of the last column read a larger share than without it; None if
+ *   the statement names another one last
  * @param statement
  *   what to run to get these figures; None if no statement does
  */

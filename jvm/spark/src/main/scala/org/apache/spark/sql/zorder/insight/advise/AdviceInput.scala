@@ -40,7 +40,7 @@ import sparkzorder.curve.cost.Query
  * @param queries
  *   of the log, over these columns; empty without one
  * @param freeText
- *   names of columns that are left out, since nobody looks them up
+ *   names of columns that are left out, since they are not looked up
  */
 final private[advise] case class AdviceInput(
     judged: SizedPartition,
@@ -122,8 +122,8 @@ private[advise] object AdviceInput {
 }
 
 /**
- * Comments, descriptions, documents: texts that tell nearly every row from the others, of several words or long. A log
- * may ask for them, but nobody guesses that it does.
+ * Comments, descriptions, documents: texts that tell nearly every row from the others, of several words or
+ * long. A log may ask for them, but advice without a log does not guess so.
  */
 private[advise] object FreeText {
   private val Half = 0.5
@@ -143,7 +143,8 @@ private[advise] object FreeText {
  * The columns that a table might be clustered by.
  *
  * @param columns
- *   with a log, the columns in its queries' filters, the most frequent first; else every column that has an order
+ *   with a log, the columns in its queries' filters, the most frequent first; else every column that has an
+ *   order
  * @param asked
  *   share of the log's weight that asks of a column; empty without a log
  * @param partitions
@@ -179,7 +180,10 @@ private[advise] object CandidateColumns {
       partitions)
   }
 
-  /** Expressions have no statistics to compare with, and what is no column of the table cannot be clustered by. */
+  /**
+   * Expressions have no statistics to compare with, and what is no column of the table cannot be clustered
+   * by.
+   */
   private def column(session: ClassicSession, table: ClusterTable, name: String): Option[ClusterColumn] =
     Try(ColumnResolver.resolve(session, table, table.schema, Seq(name)).head).toOption.filter(_.path.nonEmpty)
 

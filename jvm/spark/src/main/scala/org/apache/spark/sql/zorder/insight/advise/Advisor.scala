@@ -1,7 +1,5 @@
 package org.apache.spark.sql.zorder.insight.advise
 
-import java.util.UUID
-
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
@@ -27,7 +25,7 @@ final class Advisor private (
     log: Option[QueryLog],
     options: RunOptions) {
   private val pinned = PinnedSession.of(user, table.settings)
-  private val progress = new Progress(user, UUID.randomUUID().toString.take(8), table.name)
+  private val progress = Progress.of(user, table)
 
   /** One row a proposal, the best first. */
   def rows(): Seq[Row] =
@@ -102,12 +100,7 @@ object Advisor {
   def of(session: ClassicSession, target: TableRef, log: Option[String]): Advisor = {
     val table = TableResolver.locate(session, target)
     val options = TableOptions.of(table, Nil, session)
-    val read = log.orElse(options.queryLog).map { name =>
-      val on = QueryLog.read(session, name).on(session, table)
-      if (on.queries.isEmpty)
-        refuse("ZORDER_INVALID_QUERY_LOG.NO_QUERY_ON_TABLE", "log" -> name, "table" -> table.name)
-      on
-    }
+    val read = log.orElse(options.queryLog).map(QueryLog.onTable(session, _, table))
     new Advisor(session, target, table, read, options)
   }
 }

@@ -16,7 +16,7 @@ import sparkzorder.curve.build.{
   QueryShares,
   WorkloadShapes
 }
-import sparkzorder.curve.cost.{Conjunction, Condition, Query, RankBlocks, RankQueries, ReadCost}
+import sparkzorder.curve.cost.{Condition, Query, RankBlocks, RankQueries, ReadCost}
 import sparkzorder.curve.layout.Scale
 
 /**
@@ -185,7 +185,7 @@ final private[advise] class Proposals(
   private def blooms(best: ColumnSet, force: Boolean): Seq[Advice] = filtered.map { c =>
     val wanted = best.order.map(openName)
     val by = runsBy(wanted)
-    // what other columns gain nobody has looked at
+    // what other columns gain is not known
     val forced = force || by != wanted
     val more = Seq("bloom" -> names(c)) ++ (if (forced) Seq("force" -> "true") else Nil)
     val (statement, how) = run(best, by, more: _*)
@@ -253,14 +253,16 @@ private object PointLookUps {
 
   /** Whether a filter of these columns answers the query: each of its conjunctions names a value of one. */
   def serve(columns: Seq[Int])(query: Query): Boolean =
-    query.conjunctions.nonEmpty && query.conjunctions.forall((b: Conjunction) =>
-      columns.exists(b.conditions.contains))
+    query.conjunctions.nonEmpty &&
+      query.conjunctions.forall(c => columns.exists(c.conditions.contains))
 
   private def isPoints(c: Condition): Boolean =
-    !c.orNull && c.intervals.nonEmpty && c.intervals.forall(i => i.min.isDefined && i.min == i.max)
+    !c.orNull && c.intervals.nonEmpty && c.intervals.forall(_.isPoint)
 }
 
-/** Columns that a table might be partitioned by: few values, each with files enough, asked by most queries. */
+/**
+ * Columns that a table might be partitioned by: few values, each with files enough, asked by most queries.
+ */
 private[advise] object PartitionColumns {
   private val MostValues = 100
 
@@ -300,8 +302,8 @@ final private[advise] case class ValueCounts(values: Int, counts: IndexedSeq[Int
   def distinct: Int = counts.size
 
   /**
-   * Rows of the table that have the same value, about: of a row's equals as many are in the sample as it has of
-   * all rows.
+   * Rows of the table that have the same value, about: of a row's equals as many are in the sample as it has
+   * of all rows.
    */
   def rowsPerValue(sampledShare: Double): Double =
     1.0 + 2.0 * (values - distinct) / math.max(1, values) / sampledShare

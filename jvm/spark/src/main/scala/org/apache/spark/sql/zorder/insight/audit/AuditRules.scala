@@ -12,9 +12,9 @@ import sparkzorder.curve.build.CurveRegistry
 /**
  * Decides what to say of a partition (docs/spec.md, section 8).
  *
- * @param asked
- *   per column of the log's filters its part of the log's weight, the heaviest first, and the part of the queries
- *   that filter none of the audited columns; None without a log
+ * @param log
+ *   per column of the log's filters its part of the log's weight, the heaviest first, and the part of the
+ *   queries that filter none of the audited columns; None without a log
  * @param past
  *   what runs have done
  * @param runs
@@ -24,7 +24,7 @@ import sparkzorder.curve.build.CurveRegistry
  */
 final private[audit] class AuditRules(
     columns: AuditedColumns,
-    asked: Option[LoggedColumnShares],
+    log: Option[LoggedColumnShares],
     past: PastRuns,
     runs: FilesOfRun,
     mayIndex: Boolean) {
@@ -41,22 +41,22 @@ final private[audit] class AuditRules(
   def of(scope: Scope): Finding =
     if (scope.files.length < 2 && runs.of(scope.files).forall(_ < 2))
       Finding(FindingKind.Ok, s"${count(scope.files.length.toLong, "file")}: nothing to skip.", None)
-    else asked(scope, wrongColumns.orElse(noStatistics(scope)).getOrElse(byReads(scope)))
+    else withFileCount(scope, wrongColumns.orElse(noStatistics(scope)).getOrElse(byReads(scope)))
 
   /** Adds a number of files to the statement if a run would otherwise not begin. */
-  private def asked(scope: Scope, j: Finding): Finding = j.fix match {
+  private def withFileCount(scope: Scope, finding: Finding): Finding = finding.fix match {
     case Some(c: Fix.Cluster) =>
       val taken = if (c.worst) scope.avoidable else scope.files
       if (runs.of(taken).isEmpty) {
         val note = s" It is small (${size(taken)}): a run leaves it alone without fileCount."
         // a run makes so many files of those that it takes
         val beside = scope.files.length - taken.length
-        j.copy(
-          reason = j.reason + note,
-          fix = Some(c.copy(fileCount = Some(taken.length))),
-          withFiles = n => j.withFiles(beside + n) + note)
-      } else j
-    case _ => j
+        finding.copy(
+          says = n => finding.says(beside + n) + note,
+          files = taken.length,
+          fix = Some(c.copy(fileCount = Some(taken.length))))
+      } else finding
+    case _ => finding
   }
 
   /** Whether to take the worst files alone: a few, in files that others have put in order. */
@@ -65,8 +65,8 @@ final private[audit] class AuditRules(
       2 * scope.avoidable.map(_.file.length).sum <= scope.bytes
 
   /**
-   * Clusters by these columns. In a scope that a run has laid out, a further run by its curve takes the files that came
-   * later.
+   * Clusters by these columns. In a scope that a run has laid out, a further run by its curve takes the files
+   * that came later.
    */
   private def cluster(scope: Scope, by: Seq[String], curve: Option[String] = None): Fix.Cluster = {
     val options = if (worst(scope)) Seq("worstFiles" -> AvoidableReads.Most.toString) else Nil
@@ -80,13 +80,13 @@ final private[audit] class AuditRules(
     past.curve.filter(_ => laidOut(scope)).filter(_ != CurveRegistry.Auto.name)
 
   /** The log asks other columns than these. */
-  private def wrongColumns: Option[Finding] = asked.filter(_.beside > AuditRules.Half).map { log =>
-    val others = log.worthwhile
+  private def wrongColumns: Option[Finding] = log.filter(_.beside > AuditRules.Half).map { asked =>
+    val others = asked.worthwhile
     val fix = if (others.isEmpty) None else Some(Fix.Cluster(others))
     val instead = if (others.isEmpty) "no column often enough" else others.mkString(", ")
     Finding(
       FindingKind.WrongColumns,
-      s"${percent(log.beside)} of the logged queries filter neither of $all: they ask $instead.",
+      s"${percent(asked.beside)} of the logged queries filter neither of $all: they ask $instead.",
       fix)
   }
 
@@ -152,8 +152,8 @@ final private[audit] class AuditRules(
   }
 
   /**
-   * The reason has the figure of as many files as the statement makes. It names a number of files where those that a
-   * run would make of itself are too few to gain much.
+   * The reason has the figure of as many files as the statement makes. It names a number of files where those
+   * that a run would make of itself are too few to gain much.
    *
    * @param said
    *   the reason, by the number of files that there will be
@@ -165,8 +165,8 @@ final private[audit] class AuditRules(
     val made = runs.of(taken).map(has - taken.length + _)
     made match {
       case Some(n) if !AuditRules.needs(now, least(n)) =>
-        Finding(kind, said(has), Some(fix.copy(fileCount = Some(taken.length))), said)
-      case _ => Finding(kind, said(made.getOrElse(has)), Some(fix), said)
+        Finding(kind, said, has, Some(fix.copy(fileCount = Some(taken.length))))
+      case _ => Finding(kind, said, made.getOrElse(has), Some(fix))
     }
   }
 
@@ -250,7 +250,7 @@ private[audit] object AuditRules {
   private[audit] def reading(names: Seq[String], now: Double): String =
     s"Looking up one value of ${names.mkString(", ")} reads ${percent(now)} of the rows on average"
 
-  /** Of files that need nothing. What is read is never above less than the bound: then that is none. */
+  /** What is said of files that need nothing. Where less than the bound is read, the bound is not shown. */
   private[audit] def good(names: Seq[String], now: Double, least: Double): String = {
     val jointly = if (names.length == 1) "" else " for them together"
     reading(names, now) + Reads.unlessBeaten(least, now).fold(
@@ -273,7 +273,7 @@ private[audit] object AuditRules {
  */
 final private[audit] class FilesOfRun(bytes: Long, val partitions: Int, options: RunOptions) {
 
-  /** Of these files of one partition; None if they are too small for a run. */
+  /** The number of files of a run on these files of one partition; None if they are too small for a run. */
   def of(files: IndexedSeq[AuditedFile]): Option[Int] = {
     val (size, rows) = (files.map(_.file.length).sum, files.map(_.whole.rows).sum)
     if (FilePlan.leavesAlone(size, bytes, rows, options)) None
@@ -309,7 +309,7 @@ private[audit] object TableFinding {
         val (said, fix) = together(finding, same.map(_._2))
         val reason = s"${count(same.length.toLong, "partition")} of ${findings.length}: the worst is " +
           s"${scope.partition}. $said"
-        (finding.copy(reason = reason, fix = fix), if (all) Nil else same.map(_._1.partition))
+        (Finding(finding.kind, reason, fix), if (all) Nil else same.map(_._1.partition))
       }
   }
 
@@ -320,8 +320,8 @@ private[audit] object TableFinding {
   }
 
   /**
-   * The reason and the statement of the worst partition, for all of them: fileCount is that of each partition, so
-   * they get their mean; and none if a run would begin with some of them without it.
+   * The reason and the statement of the worst partition, for all of them: fileCount is that of each
+   * partition, so they get their mean; and none if a run would begin with some of them without it.
    */
   private def together(worst: Finding, same: IndexedSeq[Finding]): (String, Option[Fix]) = worst.fix match {
     case Some(c: Fix.Cluster) if same.length > 1 =>
@@ -329,7 +329,7 @@ private[audit] object TableFinding {
       if (counts.length < same.length) (worst.reason, Some(c.copy(fileCount = None)))
       else {
         val n = math.ceil(counts.sum.toDouble / counts.length).toInt
-        (worst.withFiles(n) + " fileCount is that of each partition.", Some(c.copy(fileCount = Some(n))))
+        (worst.says(n) + " fileCount is that of each partition.", Some(c.copy(fileCount = Some(n))))
       }
     case fix => (worst.reason, fix)
   }
@@ -373,20 +373,26 @@ private[audit] object FindingKind {
 }
 
 /**
+ * @param says
+ *   the reason, by the number of files that there will be
+ * @param files
+ *   that number
  * @param fix
  *   what to run, if anything helps
- * @param withFiles
- *   the reason if the statement has another number of files
  */
 final private[audit] case class Finding(
     kind: FindingKind,
-    reason: String,
-    fix: Option[Fix],
-    withFiles: Int => String)
+    says: Int => String,
+    files: Int,
+    fix: Option[Fix]) {
+  def reason: String = says(files)
+}
 
 private[audit] object Finding {
+
+  /** The reason is the same for any number of files. */
   def apply(kind: FindingKind, reason: String, fix: Option[Fix]): Finding =
-    Finding(kind, reason, fix, _ => reason)
+    Finding(kind, _ => reason, 0, fix)
 }
 
 /** A statement without its condition. */

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.zorder.insight.audit
 
-import java.util.UUID
-
 import scala.util.Try
 
 import com.fasterxml.jackson.databind.ObjectMapper
@@ -10,7 +8,6 @@ import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils.DEFAULT_PARTIT
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.types.StructField
 import org.apache.spark.sql.zorder.insight.audit.read.{AuditedColumns, AuditedFile, FileReading}
-import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.clustering.inspect.UnreadableFiles
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
@@ -34,7 +31,7 @@ final class Auditor private (
     table: ClusterTable,
     columns: AuditedColumns,
     log: Option[QueryLog]) {
-  private val progress = new Progress(session, UUID.randomUUID().toString.take(8), table.name)
+  private val progress = Progress.of(session, table)
   private val statements = new AuditStatements(session, target, table)
   private val runs = new PastRuns(table, columns)
   private lazy val options = TableOptions.of(table, Nil, session)
@@ -58,36 +55,37 @@ final class Auditor private (
     val scopes = progress.step("audit")(Scope.all(found.files, columns.spacings))(s =>
       HumanReadable.count(s.length.toLong, "partition"))
     val bytes = scopes.map(_.bytes).sum
+    val queries = log.map(new QueryAudit(session, table, _))
     val rules = new AuditRules(
       columns,
-      log.map(LoggedColumnShares.of(session, table, columns, _)),
+      queries.map(_.columnShares(columns)),
       runs,
       new FilesOfRun(bytes, scopes.length, options),
       table.isInstanceOf[ParquetTable] && !found.indexed)
     val findings = scopes.map(s => s -> rules.of(s))
     val parts =
       if (!table.partitioned) Nil
-      else findings.sortBy { case (s, _) => (-s.totalExcess, s.partition) }.map { case (s, j) =>
-        ofScope(s, j)
+      else findings.sortBy { case (s, _) => (-s.totalExcess, s.partition) }.map { case (s, finding) =>
+        ofScope(s, finding)
       }
-    val logged = log.toSeq.flatMap(l => QueryAudit.summary(QueryAudit.rows(session, table, l)))
+    val logged = queries.toSeq.flatMap(q => QueryAudit.summary(q.rows()))
     val notes = columns.notes ++ found.notes
     AuditRow.of(whole(found.files, findings), columns.names, runs.curve, notes ++ logged) +:
       parts.map(AuditRow.of(_, columns.names, runs.curve, notes))
   }
 
-  private def ofScope(s: Scope, j: Finding): AuditResult = AuditResult(
+  private def ofScope(s: Scope, finding: Finding): AuditResult = AuditResult(
     Some(s.partition),
-    j,
-    j.fix.map(statements.of(_, Seq(s.partition))),
+    finding,
+    finding.fix.map(statements.of(_, Seq(s.partition))),
     s.levels,
     s.files,
-    avoidable(s, j),
+    avoidable(s, finding),
     runs.since(s.files))
 
   /** A scope that is as it should be has none, though its files are not all alike. */
-  private def avoidable(s: Scope, j: Finding): IndexedSeq[AuditedFile] =
-    if (j.kind.isMendedByOrder) s.avoidable else IndexedSeq.empty
+  private def avoidable(s: Scope, finding: Finding): IndexedSeq[AuditedFile] =
+    if (finding.kind.isMendedByOrder) s.avoidable else IndexedSeq.empty
 
   private def whole(files: IndexedSeq[AuditedFile], findings: IndexedSeq[(Scope, Finding)]): AuditResult = {
     val scopes = findings.map(_._1)
@@ -98,7 +96,7 @@ final class Auditor private (
       finding.fix.map(statements.of(_, partitions)),
       AuditResult.levels(scopes),
       files,
-      findings.flatMap { case (s, j) => avoidable(s, j) },
+      findings.flatMap { case (s, f) => avoidable(s, f) },
       runs.since(files))
   }
 }
@@ -119,7 +117,7 @@ object Auditor {
   def of(session: ClassicSession, target: TableRef, columns: Option[String], log: Option[String]): Auditor = {
     val table = TableResolver.locate(session, target)
     val chosen = AuditedColumns.of(session, table, columns)
-    new Auditor(session, target, table, chosen, log.map(queries(session, table, _)))
+    new Auditor(session, target, table, chosen, log.map(QueryLog.onTable(session, _, table)))
   }
 
   /**
@@ -130,9 +128,9 @@ object Auditor {
    */
   def queries(session: ClassicSession, target: TableRef, log: String): () => Seq[Row] = {
     val table = TableResolver.locate(session, target)
-    val read = queries(session, table, log)
+    val audit = new QueryAudit(session, table, QueryLog.onTable(session, log, table))
     () =>
-      try UnreadableFiles.explained(table.name)(QueryAudit.rows(session, table, read)).map(_.row)
+      try UnreadableFiles.explained(table.name)(audit.rows()).map(_.row)
       finally table.close()
   }
 
@@ -148,13 +146,6 @@ object Auditor {
     () =>
       try UnreadableFiles.explained(table.name)(audit.rows())
       finally table.close()
-  }
-
-  private def queries(session: ClassicSession, table: ClusterTable, name: String): QueryLog = {
-    val on = QueryLog.read(session, name).on(session, table)
-    if (on.queries.isEmpty)
-      refuse("ZORDER_INVALID_QUERY_LOG.NO_QUERY_ON_TABLE", "log" -> name, "table" -> table.name)
-    on
   }
 }
 
@@ -206,8 +197,8 @@ final private[audit] class PastRuns(table: ClusterTable, columns: AuditedColumns
   def wrote(file: AuditedFile): Boolean = ours(table.recorded(file.file))
 
   /**
-   * Files that are of no run that stands, and not older than the last one of their partition; than the last of all, if
-   * there was none. A format may not know how old they are. None if the table was never clustered.
+   * Files that are of no run that stands, and not older than the last one of their partition; than the last
+   * of all, if there was none. A format may not know how old they are. None if the table was never clustered.
    */
   def since(files: IndexedSeq[AuditedFile]): Option[IndexedSeq[AuditedFile]] = runs.lastOption.map { last =>
     files.filter { f =>

@@ -12,8 +12,8 @@ import org.apache.spark.sql.zorder.table.file.PartitionValues
 import sparkzorder.curve.Block
 
 /**
- * What a query with this filter reads of a table, by the statistics that Parquet's own readers use: no file is opened
- * for more than its footer and page indexes.
+ * What a query with this filter reads of a table, by the statistics that Parquet's own readers use: no file
+ * is opened for more than its footer and page indexes.
  *
  * @param filter
  *   a condition on columns of one row, as behind WHERE

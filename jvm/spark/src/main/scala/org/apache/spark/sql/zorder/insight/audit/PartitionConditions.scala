@@ -7,44 +7,47 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Literal}
 import org.apache.spark.sql.catalyst.util.CharVarcharUtils
 import org.apache.spark.sql.types.{CharType, DataType}
 import org.apache.spark.sql.zorder.expr.Normalization
-import org.apache.spark.sql.zorder.clustering.draw.ResolvedColumn
-import org.apache.spark.sql.zorder.querylog.{LoggedQuery, QueryLog}
+import org.apache.spark.sql.zorder.clustering.draw.{LogColumns, ResolvedColumn}
+import org.apache.spark.sql.zorder.querylog.LoggedQuery
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.PartitionValues
 import sparkzorder.curve.{Block, Zone}
 
 /**
- * What the filters of a log ask of partitions: columns that have one value in each of them, and expressions of these alone.
- * No layout changes what such a condition leaves out.
+ * What the filters of a log ask of partitions: columns that have one value in each of them, and expressions
+ * of these alone. No layout changes what such a condition leaves out.
  *
- * @param log
- *   of this table alone
+ * @param logged
+ *   the columns of the log
  */
-final private[audit] class PartitionConditions(session: ClassicSession, table: ClusterTable, log: QueryLog) {
+final private[audit] class PartitionConditions(
+    session: ClassicSession,
+    table: ClusterTable,
+    logged: LogColumns) {
   private val constant = table.constantColumns.filter(table.ownColumn(_).isEmpty).toSet
 
   /** By their texts in the log. */
   private val asked: Seq[(String, ResolvedColumn)] =
-    if (constant.isEmpty) Nil
-    else log.queries.flatMap(_.boxes).flatten.map(_.column).distinct
-      .flatMap(text => ResolvedColumn.of(session, table.schema, text).map(text -> _))
-      .filter { case (_, r) => r.paths.nonEmpty && r.paths.forall(p => constant(p.mkString("."))) }
+    logged.all.filter { case (_, r) =>
+      r.paths.nonEmpty && r.paths.forall(p => constant(p.mkString(".")))
+    }
 
   private val texts = asked.map(_._1).toSet
 
   /** Whether a query filters partitions and nothing else. */
   def only(q: LoggedQuery): Boolean =
-    q.boxes.nonEmpty && q.boxes.forall(box => box.nonEmpty && box.forall(c => texts(c.column)))
+    q.conjunctions.nonEmpty &&
+      q.conjunctions.forall(all => all.nonEmpty && all.forall(c => texts(c.column)))
 
   /** Those whose values the names of partitions tell: of Iceberg and Hudi, the files hold them. */
   private val named: IndexedSeq[(String, ResolvedColumn)] = {
     val fields = table.partitionSchema.fieldNames.toSet
-    val told = asked.filter { case (_, r) => r.paths.forall(p => fields(p.mkString("."))) }
-    told.groupBy(_._2.column).values.map(_.head).toIndexedSeq.sortBy(_._1)
+    val ofNames = asked.filter { case (_, r) => r.paths.forall(p => fields(p.mkString("."))) }
+    ofNames.groupBy(_._2.column).values.map(_.head).toIndexedSeq.sortBy(_._1)
   }
 
-  /** As SQL. */
+  /** The names as SQL. */
   val names: IndexedSeq[String] = named.map(_._1)
 
   val types: IndexedSeq[DataType] = named.map(_._2.column.dataType)

@@ -1,15 +1,16 @@
 package org.apache.spark.sql.zorder.insight.audit
 
 import org.apache.spark.sql.types.DataType
-import org.apache.spark.sql.zorder.clustering.fit.{QueryBound, ReadShares}
+import org.apache.spark.sql.zorder.clustering.fit.{ByLevel, QueryBound}
 import sparkzorder.curve.{Block, Evenly}
 import sparkzorder.curve.cost.{Conjunction, Query, QueryCost}
 
 /**
- * What queries read of the files of partitions, and the least that they could: no file lies in two partitions.
+ * What queries read of the files of partitions, and the least that they could: no file lies in two
+ * partitions.
  *
- * Spark asks a filter of partitions and of columns apart. `day = 1 AND c = 2 OR day = 3` opens all files of both days, and
- * `day = 1 OR c = 2` all files.
+ * Spark asks a filter of partitions and of columns apart. `day = 1 AND c = 2 OR day = 3` opens all files of
+ * both days, and `day = 1 OR c = 2` all files.
  *
  * @param files
  *   the partition of each file, and its zones: of columns, then of partitions
@@ -22,8 +23,8 @@ final private[audit] class PartitionedReads(files: IndexedSeq[(String, Block)], 
     files.groupBy(_._1).toIndexedSeq.sortBy(_._1).map { case (_, own) => new Part(own.map(_._2)) }
 
   /**
-   * The part of the rows in files that queries open, mean over the queries by their weights; and the same if the files of each
-   * partition were made for these queries alone, which is never more.
+   * The part of the rows in files that queries open, mean over the queries by their weights; and the same if
+   * the files of each partition were made for these queries alone, which is never more.
    */
   def shareAndBound(queries: Seq[Query]): (Double, Double) = {
     val weight = queries.map(_.weight).sum
@@ -62,12 +63,12 @@ final private[audit] class PartitionedReads(files: IndexedSeq[(String, Block)], 
 
     /** Queries without a condition on these columns read everything, whatever the layout. */
     def least(queries: Seq[Query]): Double =
-      if (queries.forall(_.columns.isEmpty)) 1.0 else queryBound.of(queries, ReadShares(n, n, n)).files
+      if (queries.forall(_.columns.isEmpty)) 1.0 else queryBound.of(queries, ByLevel.same(n)).files
   }
 }
 
 private object PartitionedReads {
 
-  /** So many partitions represent all that a shape of query reaches. */
+  /** The number of partitions that represent all that a shape of query reaches. */
   private val MostParts = 64
 }

@@ -15,32 +15,31 @@ import org.apache.spark.sql.zorder.clustering.request.ColumnResolver
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
-import org.apache.spark.sql.zorder.clustering.draw.{DrawnQueries, ResolvedColumn}
+import org.apache.spark.sql.zorder.clustering.draw.{DrawnQueries, LogColumns, ResolvedColumn}
 import org.apache.spark.sql.zorder.querylog.{LoggedQuery, QueryLog}
 import sparkzorder.curve.{Block, NormalizedBytes, Evenly, NormalizedLong, NormalizedValue}
 
-/** What the queries of a log read of a table as it is, from metadata alone. */
-private[audit] object QueryAudit {
+/**
+ * What the queries of a log ask of a table, and what they read of it as it is, from metadata alone.
+ *
+ * @param log
+ *   of this table alone
+ */
+final private[audit] class QueryAudit(session: ClassicSession, table: ClusterTable, log: QueryLog) {
+  private lazy val logged = LogColumns.of(session, table.schema, log)
+  private lazy val partitions = new PartitionConditions(session, table, logged)
+  private lazy val weight = log.queries.map(_.weight).sum
 
-  /** More columns than these no layout is made for. */
-  private val MostColumns = 16
-
-  /**
-   * Each shape of query, the one first that a layout could spare most.
-   *
-   * @param log
-   *   of this table alone
-   */
-  def rows(session: ClassicSession, table: ClusterTable, log: QueryLog): Seq[QueryRow] = {
-    val columns = asked(session, table, log)
-    val partitions = new PartitionConditions(session, table, log)
+  /** Each shape of query, the one first that a layout could spare most. */
+  def rows(): Seq[QueryRow] = {
+    val columns = withBounds
     val files = FileReading.filesOnly(session, table, columns)
     val blocks = files.map(f => partitions.addedTo(f.whole, f.file.partition))
     val names = columns.names ++ partitions.names
     val types = columns.stats.map(_.dataType)
     val sample = ZoneSample.of(blocks, types ++ partitions.types)
     val shapes =
-      if (blocks.isEmpty) Nil else DrawnQueries.of(session, table.schema, log, names, sample).shapes
+      if (blocks.isEmpty) Nil else DrawnQueries.drawing(log, logged, names.map(resolved))(sample).shapes
     val reads = new PartitionedReads(files.map(_.file.partition).zip(blocks), types)
     val each = shapes.map { g =>
       val (share, bound) = reads.shareAndBound(g.queries)
@@ -49,6 +48,58 @@ private[audit] object QueryAudit {
     each.sortBy(q => (-q.excess, -q.weight, q.query))
   }
 
+  /** The columns that the queries ask, beside those that are audited. */
+  def columnShares(columns: AuditedColumns): LoggedColumnShares = {
+    // an expression by which the table is clustered serves queries of it, which its columns tell
+    val audited = (columns.columns.flatMap(_.path) ++ columns.by.flatMap(pathsIn)).toSet
+    // a function of a column is asked of that column: other columns would not serve it
+    val reads = log.columns.filter { text =>
+      (pathsIn(text) ++ stored.get(text).toSeq.map(_._2)).exists(audited)
+    }.toSet
+    def serves(q: LoggedQuery): Boolean = q.conjunctions.flatten.exists(c => reads(c.column))
+    val beside = log.queries.filter(q => !serves(q) && !partitions.only(q)).map(_.weight).sum
+    LoggedColumnShares(shares, if (weight <= 0.0) 0.0 else beside / weight)
+  }
+
+  /** The log's columns with bounds in files, those that most queries ask first. */
+  private def withBounds: AuditedColumns = {
+    val names = shares.map(_._1).take(QueryAudit.MostAudited)
+    if (names.isEmpty) AuditedColumns.none
+    else Try(AuditedColumns.of(session, table, Some(names.mkString(", ")))).getOrElse(AuditedColumns.none)
+  }
+
+  /** See [[LoggedColumnShares]]. */
+  private lazy val shares: Seq[(String, Double)] = {
+    def asks(q: LoggedQuery): Set[Seq[String]] =
+      q.conjunctions.flatten.flatMap(c => stored.get(c.column).map(_._2)).toSet
+    val each = stored.values.toSeq.distinct.filter { case (_, path) =>
+      ParquetZones.bounds(StatColumn.in(table.schema, path).dataType)
+    }.map { case (sql, path) => sql -> log.queries.filter(asks(_)(path)).map(_.weight).sum / weight }
+    each.sortBy { case (sql, share) => (-share, sql) }
+  }
+
+  /**
+   * The name and the path of each column, by its text in the log; none for expressions, partition columns and
+   * what is no column of the table.
+   */
+  private lazy val stored: Map[String, (String, Seq[String])] = log.columns.flatMap { text =>
+    Try(ColumnResolver.resolve(session, table, table.schema, Seq(text)).head).toOption
+      .flatMap(c => c.path.map(path => text -> (c.sql -> path)))
+  }.toMap
+
+  private def resolved(text: String): Option[ResolvedColumn] =
+    logged.byText.get(text).orElse(ResolvedColumn.of(session, table.schema, text))
+
+  /** The columns that a text reads, an expression of them included. */
+  private def pathsIn(text: String): Seq[Seq[String]] =
+    resolved(text).fold(Seq.empty[Seq[String]])(_.paths)
+}
+
+private[audit] object QueryAudit {
+
+  /** More columns than these no layout is made for. */
+  private val MostAudited = 16
+
   /** A sentence on the log as a whole. */
   def summary(rows: Seq[QueryRow]): Option[String] = {
     val weight = rows.map(_.weight).sum
@@ -56,14 +107,6 @@ private[audit] object QueryAudit {
     if (weight <= 0.0) None
     else Some(
       s"The queries of the log read ${mean(_.share)} of the rows on average; the least possible is about ${mean(_.bound)}.")
-  }
-
-  /** The log's columns with bounds in files, those that most queries ask first. */
-  private def asked(session: ClassicSession, table: ClusterTable, log: QueryLog): AuditedColumns = {
-    val names =
-      LoggedColumnShares.of(session, table, AuditedColumns.none, log).shares.map(_._1).take(MostColumns)
-    if (names.isEmpty) AuditedColumns.none
-    else Try(AuditedColumns.of(session, table, Some(names.mkString(", ")))).getOrElse(AuditedColumns.none)
   }
 }
 
@@ -111,8 +154,8 @@ private[zorder] object QueryRow {
  * @param shares
  *   columns with bounds, each with its part of the log's weight, the heaviest first
  * @param beside
- *   the part of the weight of queries that filter none of the audited columns or of their functions, but other columns
- *   than partitions have
+ *   the part of the weight of queries that filter none of the audited columns or of their functions, but
+ *   other columns than partitions have
  */
 final private[audit] case class LoggedColumnShares(shares: Seq[(String, Double)], beside: Double) {
 
@@ -124,49 +167,11 @@ final private[audit] case class LoggedColumnShares(shares: Seq[(String, Double)]
 private[audit] object LoggedColumnShares {
   private val LeastShare = 0.1
   private val MostColumns = 4
-
-  /** @param log of this table alone */
-  def of(
-      session: ClassicSession,
-      table: ClusterTable,
-      columns: AuditedColumns,
-      log: QueryLog): LoggedColumnShares = {
-    val all = log.queries.map(_.weight).sum
-    val partitions = new PartitionConditions(session, table, log)
-    val texts = log.queries.flatMap(_.boxes).flatten.map(_.column).distinct
-    val paths = texts.flatMap(t => resolved(session, table, t).map(t -> _)).toMap
-    def asks(q: LoggedQuery): Set[Seq[String]] =
-      q.boxes.flatten.flatMap(c => paths.get(c.column).map(_._2)).toSet
-    // an expression by which the table is clustered serves queries of it, which its columns tell
-    val audited = (columns.columns.flatMap(_.path) ++ columns.by.flatMap(readBy(session, table, _))).toSet
-    // a function of a column is asked of that column: other columns would not serve it
-    val reads = texts.filter { t =>
-      (readBy(session, table, t) ++ paths.get(t).toSeq.map(_._2)).exists(audited)
-    }.toSet
-    def serves(q: LoggedQuery): Boolean = q.boxes.flatten.exists(c => reads(c.column))
-    val beside = log.queries.filter(q => !serves(q) && !partitions.only(q)).map(_.weight).sum
-    val each = paths.values.toSeq.distinct.filter { case (_, path) =>
-      ParquetZones.bounds(StatColumn.in(table.schema, path).dataType)
-    }.map { case (sql, path) => sql -> log.queries.filter(asks(_)(path)).map(_.weight).sum / all }
-    LoggedColumnShares(
-      each.sortBy { case (sql, part) => (-part, sql) },
-      if (all <= 0.0) 0.0 else beside / all)
-  }
-
-  /** The columns that a text of the log reads, an expression of them included. */
-  private def readBy(session: ClassicSession, table: ClusterTable, text: String): Seq[Seq[String]] =
-    ResolvedColumn.of(session, table.schema, text).fold(Seq.empty[Seq[String]])(_.paths)
-
-  /** None for expressions, partition columns and what is no column of the table. */
-  private def resolved(
-      session: ClassicSession,
-      table: ClusterTable,
-      text: String): Option[(String, Seq[String])] =
-    Try(ColumnResolver.resolve(session, table, table.schema, Seq(text)).head).toOption
-      .flatMap(c => c.path.map(c.sql -> _))
 }
 
-/** Rows as files of these bounds might hold them, where no data is read: some of each of at most 2,500 files. */
+/**
+ * Rows as files of these bounds might hold them, where no data is read: some of each of at most 2,500 files.
+ */
 private[audit] object ZoneSample {
   private val MostFiles = 2500
   private val RowsOfAFile = 4

@@ -45,7 +45,10 @@ final private[audit] class Scope(
   /** Whether the rows of such files are known, as those of files with an encrypted footer are not. */
   def countsRows(column: Int): Boolean = unknown(column).forall(_.whole.rows > 0)
 
-  /** The part of the rows that are in files of which nothing is known; of the files, if nobody knows their rows. */
+  /**
+   * The part of the rows that are in files of which nothing is known; of the files, if nobody knows their
+   * rows.
+   */
   def unknownShare(column: Int): Double = {
     val such = unknown(column)
     if (such.isEmpty) 0.0

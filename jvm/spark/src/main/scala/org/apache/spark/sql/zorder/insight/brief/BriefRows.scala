@@ -13,12 +13,15 @@ import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 
 /**
- * `ZORDER AUDIT`: the audit as rows that people read, of files alone. First the table with its verdict, then its
- * columns, then its partitions.
+ * `ZORDER AUDIT`: the audit as rows that people read, of files alone. First the table with its verdict, then
+ * its columns, then its partitions.
  */
 private[zorder] object BriefAudit {
 
-  /** `column` is NULL in rows about all columns together; verdict, reason, statement and record are only there. */
+  /**
+   * `column` is NULL in rows about all columns together; verdict, reason, statement and record are only
+   * there.
+   */
   val schema: StructType = new StructType()
     .add("partition", StringType).add("column", StringType).add("verdict", StringType)
     .add("files", LongType).add("now", DoubleType).add("bound", DoubleType).add("depth", DoubleType)
@@ -81,7 +84,9 @@ private[zorder] object BriefAudit {
 /** `ZORDER HISTORY`: the runs of a table, a row for each of their columns, oldest first, of files alone. */
 private[zorder] object BriefHistory {
 
-  /** `column` and its shares are NULL where a run measured nothing; the record is in the first row of a run. */
+  /**
+   * `column` and its shares are NULL where a run measured nothing; the record is in the first row of a run.
+   */
   val schema: StructType = new StructType()
     .add("run", IntegerType).add("finished", TimestampType).add("operation", StringType)
     .add("status", StringType).add("curve", StringType)
@@ -119,7 +124,10 @@ private[zorder] object BriefHistory {
 /** `ZORDER TABLE ... AS ROWS`: the result of a run, of files alone. First the run, then its columns. */
 private[zorder] object BriefRun {
 
-  /** `column` is NULL in the row of the run, whose figures are means over its columns; reason and record are only there. */
+  /**
+   * `column` is NULL in the row of the run, whose figures are means over its columns; reason and record are
+   * only there.
+   */
   val schema: StructType = new StructType()
     .add("status", StringType).add("column", StringType)
     .add("before", DoubleType).add("forecast", DoubleType)

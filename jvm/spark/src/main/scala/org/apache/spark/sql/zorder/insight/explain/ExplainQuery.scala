@@ -1,11 +1,10 @@
 package org.apache.spark.sql.zorder.insight.explain
 
 import scala.util.Try
-import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, IsNotNull, PlanExpression}
+import org.apache.spark.sql.catalyst.expressions.{Expression, IsNotNull, PlanExpression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{
   CommandExecutionMode,
@@ -19,11 +18,10 @@ import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, 
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.SessionKeys
-import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.{RemainingFiles, ScanIndexes}
-import org.apache.spark.sql.zorder.skipping.index.{IndexStore, StatisticsIndex}
+import org.apache.spark.sql.zorder.skipping.index.StatisticsIndex
 import org.apache.spark.sql.zorder.skipping.join.AfterKeysExec
 import org.apache.spark.sql.zorder.skipping.make.IndexActions
 import org.apache.spark.sql.zorder.skipping.scan.{
@@ -34,8 +32,7 @@ import org.apache.spark.sql.zorder.skipping.scan.{
 }
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.file.DataFile
-import org.apache.spark.sql.zorder.clustering.draw.LoggedFilter
-import org.apache.spark.sql.zorder.querylog.{LoggedQuery, PlansOfStatement, QueryLog, QueryText}
+import org.apache.spark.sql.zorder.querylog.PlansOfStatement
 
 /** What the scans of a query skip, and why not more. The query is planned and not run. */
 object ExplainQuery extends AdaptiveSparkPlanHelper {
@@ -86,7 +83,10 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
     }
   }
 
-  /** A scan as Spark planned it: an accelerator's node, such as Comet's, keeps the one that it stands for as a field. */
+  /**
+   * A scan as Spark planned it: an accelerator's node, such as Comet's, keeps the one that it stands for as a
+   * field.
+   */
   private def sparksOwn(p: SparkPlan): SparkPlan =
     if (p.children.nonEmpty || p.getClass.getName.startsWith(SparksNodes)) p
     else p.productIterator.collectFirst { case original: SparkPlan => sparksOwn(original) }.getOrElse(p)
@@ -149,8 +149,8 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
  * @param files
  *   of the table, or of the snapshot that is read; None where nobody has counted them
  * @param considered
- *   files of the partitions that the scan reads, or those that the format has planned; None where they are not listed
- *   by Spark
+ *   files of the partitions that the scan reads, or those that the format has planned; None where they are
+ *   not listed by Spark
  * @param pruned
  *   left out by all filters together
  * @param reason
@@ -170,7 +170,9 @@ final private case class ExplainedScan(
     format: Option[String] = None,
     isAtMost: Boolean = false) {
 
-  /** How many files are opened, of how many, and who leaves out the others; None where files are not counted. */
+  /**
+   * How many files are opened, of how many, and who leaves out the others; None where files are not counted.
+   */
   def summary(who: String): Option[String] = considered.map { before =>
     val kept = if (isAtMost) s"at most ${before - pruned}" else (before - pruned).toString
     files match {
@@ -304,10 +306,10 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
     }
     // of an index of ours, what it leaves out besides
     val left = ofBounds.fold[IndexedSeq[DataFile]](planned)(_.left)
-    val ofIndex = list.own(scan.dataFilters).map { case (told, own) =>
+    val ofIndex = list.own(scan.dataFilters).map { case (answered, own) =>
       val files = new ScannedFiles(own.index.files, left.map(_.copy(modified = 0L)), f => own.key(f.path))
       part(
-        told,
+        answered,
         files,
         new FilterReport(own.index, files, own.isUnanswered, partitioning(scan), MissingInIndexOfFormat))
     }
@@ -421,90 +423,4 @@ private object FileScans {
 
   /** Whether the filter is known only at run time. Spark lists files at planning without such filters. */
   private def dynamic(e: Expression): Boolean = e.exists(_.isInstanceOf[PlanExpression[_]])
-}
-
-/** What the logged queries would skip today, table by table. No query is run. */
-object ExplainLog {
-
-  val schema: StructType = new StructType()
-    .add("table", StringType).add("query", StringType).add("filter", StringType).add("weight", DoubleType)
-    .add("considered", LongType).add("pruned", LongType).add("kept", LongType)
-    .add("pruned_by", StringType).add("reason", StringType)
-
-  /** One row for each query shape and table, those that open the most files in all first. */
-  def rows(session: ClassicSession, log: String): Seq[Row] = {
-    val queries = QueryLog.read(session, log).queries
-    val found = queries.groupBy(_.table).toSeq.flatMap {
-      case (None, same) => same.map(q => row(q, None, "the log names no table"))
-      case (Some(table), same) => ofTable(session, table, same)
-    }
-    found.sortBy { case (row, opened) =>
-      (-opened, String.valueOf(row.get(0)), row.getString(1))
-    }.map(_._1)
-  }
-
-  /** A row, and the files that all runs of its query open. */
-  private type Ranked = (Row, Double)
-
-  private def ofTable(session: ClassicSession, table: String, queries: Seq[LoggedQuery]): Seq[Ranked] =
-    try {
-      val plain = IndexActions.plain(session, ref(session, table))
-      val listed = plain.files().toIndexedSeq
-      if (!SessionKeys.SkippingEnabled.orDefault(session.sessionState.conf))
-        queries.map(row(_, Some(listed.length.toLong), FileScans.Off))
-      else IndexStore.of(session, plain.root).newestReadable() match {
-        case None =>
-          queries.map(row(_, Some(listed.length.toLong), "no statistics index: make one with ZORDER INDEX"))
-        case Some(index) =>
-          val files = ScannedFiles.below(plain.root, index.files, listed)
-          val partitioning = plain.partitionSchema.fieldNames.toSet
-          val names = ScanIndexes.unanswered(plain.schema, plain.partitionSchema, index)
-          val unanswered: Expression => Boolean = {
-            case a: Attribute => names(a.name)
-            case _ => false
-          }
-          val report =
-            new FilterReport(index, files, unanswered, partitioning, new MissingInIndex(session))
-          val filter = new LoggedFilter(session, plain.schema)
-          val full = new ExplainedFilter(index, unanswered, partitioning)
-          queries.map { q =>
-            val found = filter.whereTrue(q, full)
-            val gaps = filter.unknown(q).map(Gap.Sentence(_)).toVector
-            val counts = report.counted(
-              QueryText.of(q),
-              found.copy(gaps = gaps ++ found.gaps),
-              0)(filter.whereTrue(q, _))
-            val reason = Seq(counts.reason, files.stale).filter(_.nonEmpty).mkString("; ")
-            row(q, Some(files.considered), reason, counts.pruned, counts.by)
-          }
-      }
-    } catch {
-      case e: ZOrderException => queries.map(row(_, None, e.getMessage))
-      // the other tables of the log have rows, whatever is the matter with this one
-      case NonFatal(e) => queries.map(row(_, None, ZOrderException.firstLine(e)))
-    }
-
-  private def ref(session: ClassicSession, table: String): TableRef =
-    if (TableRef.isPath(table)) TableRef.Location(table)
-    else TableRef.Name(
-      Try(session.sessionState.sqlParser.parseMultipartIdentifier(table)).getOrElse(Seq(table)))
-
-  private def row(
-      q: LoggedQuery,
-      considered: Option[Long],
-      reason: String,
-      pruned: Long = 0,
-      by: Seq[(PruneCause, Long)] = Nil): Ranked = {
-    val kept = considered.map(_ - pruned)
-    Row(
-      q.table.orNull,
-      q.query,
-      QueryText.of(q),
-      q.weight,
-      considered.map(Long.box).orNull,
-      pruned,
-      kept.map(Long.box).orNull,
-      by.map { case (cause, files) => s"${cause.name} ($files)" }.mkString(", "),
-      reason) -> q.weight * kept.getOrElse(0L)
-  }
 }

@@ -86,25 +86,27 @@ final private[explain] class FilterReport(
 
   /** Each filter by itself, and the entries that all of them together keep. */
   def of(filters: Seq[Expression]): (Seq[FilterCounts], BitSet) = {
-    val left = full.all.files
     val may = new FilesThatMayMatch(index, isUnanswered)
-    var asked = Seq.empty[Expression]
-    val counts = filters.map {
-      case top: TopRows if top.holds =>
-        val before = files.pruned(left)
+    val none = (Vector.empty[FilterCounts], full.all.files, Vector.empty[Expression])
+    val (counts, left, _) = filters.foldLeft(none) {
+      case ((done, before, asked), top: TopRows) if top.holds =>
         val reaching = new FilesThatReachTop(index, isUnanswered)(top, files.entries)
-        left.and(reaching)
-        first(top, files.pruned(reaching), files.pruned(left) - before)
-      case f =>
-        val found = Predicates.whereTrue(f, full)
-        val before = files.pruned(left)
+        val after = FilterReport.both(before, reaching)
+        (done :+ first(top, files.pruned(reaching), prunedBetween(before, after)), after, asked)
+      case ((done, before, asked), filter) =>
         // several filters of a column leave out more together than one by one
-        asked :+= f
-        left.and(may(asked))
-        counted(ExplainedFilter.text(f), found, files.pruned(left) - before)(Predicates.whereTrue(f, _))
+        val all = asked :+ filter
+        val after = FilterReport.both(before, may(all))
+        val found = Predicates.whereTrue(filter, full)
+        val further = prunedBetween(before, after)
+        val count = counted(ExplainedFilter.text(filter), found, further)(Predicates.whereTrue(filter, _))
+        (done :+ count, after, all)
     }
     (counts, left)
   }
+
+  private def prunedBetween(before: BitSet, after: BitSet): Long =
+    files.pruned(after) - files.pruned(before)
 
   /** Counts for a query that wants the first rows only. */
   private def first(top: TopRows, pruned: Long, further: Long): FilterCounts = {
@@ -163,6 +165,12 @@ final private[explain] class FilterReport(
 
 private[explain] object FilterReport {
   def count(files: Long): String = if (files == 1) "1 file" else s"$files files"
+
+  private def both(some: BitSet, others: BitSet): BitSet = {
+    val set = some.clone().asInstanceOf[BitSet]
+    set.and(others)
+    set
+  }
 }
 
 /**
@@ -190,7 +198,10 @@ final private[explain] class ScannedFiles(
   /** The number of files that a set of entries leaves out. */
   def pruned(kept: BitSet): Long = found.count(_.exists(n => !kept.get(n))).toLong
 
-  /** The files that a set of entries holds, with the numbers of their entries. Files without an entry are left out. */
+  /**
+   * The files that a set of entries holds, with the numbers of their entries. Files without an entry are left
+   * out.
+   */
   def in(set: BitSet): Seq[(DataFile, Int)] =
     listed.zip(found).collect { case (f, Right(n)) if set.get(n) => f -> n }
 
@@ -226,8 +237,8 @@ private[explain] object ScannedFiles {
 final private[explain] case class Explained(files: BitSet, gaps: Vector[Gap])
 
 /**
- * What [[FilesThatMayMatch]] finds, with the reasons. Every set of files is made by that class, so that an explanation
- * and a scan cannot differ.
+ * What [[FilesThatMayMatch]] finds, with the reasons. Every set of files is made by that class, so that an
+ * explanation and a scan cannot differ.
  *
  * @param partitioning
  *   names of columns whose values are in the paths
@@ -246,7 +257,7 @@ final private[explain] class ExplainedFilter(
   override def and(left: Explained, right: => Explained): Explained = joined(left, right)(sets.and(_, _))
   override def or(left: Explained, right: => Explained): Explained = joined(left, right)(sets.or(_, _))
 
-  override def forgetful: Boolean = sets.forgetful
+  override def testsAlone: Boolean = sets.testsAlone
 
   override def on(column: FilterColumn, condition: Condition): Explained =
     Explained(sets.on(column, condition), Vector(ofColumn(column)))
@@ -357,7 +368,7 @@ private[zorder] object PruneCause {
 private[explain] trait MissingStatistics {
 
   /** Of a column, in any file. */
-  def ofColumn(sql: String): String
+  def ofColumn(sql: String): String = s"column is not in the index: $sql"
 
   /** That answer a part of a filter, whose columns are not what the statistics have under their names. */
   def ofPart(text: String): String
@@ -380,8 +391,6 @@ private[explain] object MissingInFormat extends MissingStatistics {
 /** What an index of a table of a format has nothing of, besides what the format's bounds say. */
 private[explain] object MissingInIndexOfFormat extends MissingStatistics {
 
-  override def ofColumn(sql: String): String = s"column is not in the index: $sql"
-
   override def ofPart(text: String): String =
     s"a column was renamed or added since the index was made: run ZORDER REFRESH INDEX: $text"
 
@@ -389,11 +398,11 @@ private[explain] object MissingInIndexOfFormat extends MissingStatistics {
     "the index could not read the column in the file, or found dates and times without bounds, such as INT96"
 }
 
-/** Why the index has nothing of a column of a file: it keeps no reasons, so the footer is looked at once more. */
+/**
+ * Why the index has nothing of a column of a file: it keeps no reasons, so the footer is looked at once more.
+ */
 final private[explain] class MissingInIndex(session: ClassicSession) extends MissingStatistics {
   private val same = session.sessionState.conf.resolver
-
-  override def ofColumn(sql: String): String = s"column is not in the index: $sql"
 
   override def ofPart(text: String): String = s"column has a default: $text"
 
@@ -403,10 +412,7 @@ final private[explain] class MissingInIndex(session: ClassicSession) extends Mis
     else
       try {
         val schema = Footers.read(session, Seq(file)).head.schema
-        val leaf = schema.leaves.find { l =>
-          l.column.length == column.path.length && l.column.zip(column.path).forall(x => same(x._1, x._2))
-        }
-        leaf match {
+        schema.leaves.find(_.column.corresponds(column.path)(same)) match {
           case None if column.absentIsNull => "the file has no such column"
           case None => "column has a default"
           case Some(l) if l.physical == "INT96" =>

@@ -16,8 +16,8 @@ private[querylog] object PlanInfo {
   private val OnePath = """\w+\(1 paths\)\[(.*)\]""".r
 
   /**
-   * Nodes whose children are not of this query: of a dynamic filter, where the other side of the join stands a second
-   * time, and of a cache, whose files were read once for all queries.
+   * Nodes whose children are not of this query: of a dynamic filter, where the other side of the join stands
+   * a second time, and of a cache, whose files were read once for all queries.
    */
   private def isCopy(node: String): Boolean =
     Set("SubqueryBroadcast", "SubqueryAdaptiveBroadcast", "InMemoryTableScan")(node) ||
@@ -54,8 +54,9 @@ private[querylog] object PlanInfo {
 }
 
 /**
- * The text of the filters that Spark pushes into a scan, `[IsNotNull(a), EqualTo(a,5)]`, as expressions. Spark
- * prints values without quotes: text that can be read in two ways, as a string with brackets, gives no filter.
+ * The text of the filters that Spark pushes into a scan, `[IsNotNull(a), EqualTo(a,5)]`, as expressions.
+ * Spark prints values without quotes: text that can be read in two ways, as a string with brackets, gives no
+ * filter.
  *
  * @param schema
  *   the columns of the scan with their types

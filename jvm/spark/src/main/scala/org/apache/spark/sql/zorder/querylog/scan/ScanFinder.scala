@@ -49,7 +49,10 @@ private[querylog] object ScanFinder {
     operators.flatMap(_.expressions).flatMap(plans).flatMap(of)
   }
 
-  /** The queries of subqueries. What Spark adds to prune a join has a copy of the other side's plan, which is no query. */
+  /**
+   * The queries of subqueries. What Spark adds to prune a join has a copy of the other side's plan, which is
+   * no query.
+   */
   private def plans(e: Expression): Seq[LogicalPlan] = e match {
     case _: DynamicPruning | _: BloomFilterMightContain => Nil
     case p: PlanExpression[_] => p.plan match {
@@ -86,8 +89,8 @@ private[querylog] object ScanFinder {
 }
 
 /**
- * Column statistics from the catalog and from the footers of a few Parquet files, without a Spark job. Cached by
- * table and column.
+ * Column statistics from the catalog and from the footers of a few Parquet files, without a Spark job. Cached
+ * by table and column.
  */
 final private[querylog] class ScanStatistics(session: ClassicSession) {
   private val known = scala.collection.mutable.HashMap.empty[(String, FilterColumn), ColumnStatistics]

@@ -9,12 +9,12 @@ import sparkzorder.curve.{BelowBytes, NormalizedBytes, NormalizedLong, Normalize
 import sparkzorder.curve.cost.{Condition, SortedValues}
 
 /**
- * What the index knows of one column (or clustering expression), file by file, in primitive arrays: a filter is
- * evaluated over all files at once on the driver.
+ * What the index knows of one column (or clustering expression), file by file, in primitive arrays: a filter
+ * is evaluated over all files at once on the driver.
  *
- * The rule that nothing here may break: a file is [[ColumnRanges.Bounded]] only if every row group that holds a
- * value has a range, and [[ColumnRanges.OnlyNulls]] only if every row group holds nothing but NULL. Anything else
- * is [[ColumnRanges.Unknown]], and unknown never prunes.
+ * The rule that nothing here may break: a file is [[ColumnRanges.Bounded]] only if every row group that holds
+ * a value has a range, and [[ColumnRanges.OnlyNulls]] only if every row group holds nothing but NULL.
+ * Anything else is [[ColumnRanges.Unknown]], and unknown never prunes.
  *
  * @param states
  *   per file `Unknown`, `OnlyNulls` or `Bounded`
@@ -201,9 +201,9 @@ object BytesRanges {
 }
 
 /**
- * Finds places in an ascending array of values. A grid of equal cells between its ends says where a cell's values
- * begin, so that a look-up among thousands of values spread evenly takes a step or two; those of a crowded cell are
- * halved as ever.
+ * Finds places in an ascending array of values. A grid of equal cells between its ends says where a cell's
+ * values begin, so that a look-up among thousands of values spread evenly takes a step or two; in a crowded
+ * cell the value is found by halving.
  */
 final class AscendingLongs(values: Array[Long]) {
   private val count = values.length

@@ -31,10 +31,11 @@ import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * What an expression computes, as a text: equal texts compute equal values from equal rows, for expressions of
- * [[IndexableFunctions]]. The SQL text does not do, since it says nothing of the time zone and of the type of each part:
- * a product of decimals has another scale under another setting. The versions of Spark and Java and the settings that
- * name old ways of functions are part of it, because what `lower` gives may change with them.
+ * What an expression computes, as a text: equal texts compute equal values from equal rows, for expressions
+ * of [[IndexableFunctions]]. The SQL text does not do, since it says nothing of the time zone and of the type
+ * of each part: a product of decimals has another scale under another setting. The versions of Spark and Java
+ * and the settings that name old ways of functions are part of it, because what `lower` gives may change with
+ * them.
  */
 private[skipping] object ExpressionMeaning {
   private val Defaults = new SQLConf
@@ -106,7 +107,10 @@ private[skipping] object ExpressionMeaning {
     case other => String.valueOf(other)
   }
 
-  /** As Spark computes with it: one text a value, whatever the session's time zone is and whatever bytes a text has. */
+  /**
+   * As Spark computes with it: one text a value, whatever the session's time zone is and whatever bytes a
+   * text has.
+   */
   private def value(of: Any): String = of match {
     case s: UTF8String => hex(s.getBytes)
     case bytes: Array[Byte] => hex(bytes)
@@ -117,12 +121,12 @@ private[skipping] object ExpressionMeaning {
 }
 
 /**
- * The functions that an index can hold values of: what they give depends on their arguments, the session's time zone
- * and ANSI mode, and on nothing else. A list of settings that change a function is never complete; so this is a list
- * of functions, each of which a test computes under every setting of Spark.
+ * The functions that an index can hold values of: what they give depends on their arguments, the session's
+ * time zone and ANSI mode, and on nothing else. A list of settings that change a function is never complete;
+ * so this is a list of functions, each of which a test computes under every setting of Spark.
  *
- * Left out, for example: functions of JSON, CSV and XML (options of generators and parsers), formats of dates and
- * numbers (parser policies, locales), everything that makes arrays, maps or structs.
+ * Left out, for example: functions of JSON, CSV and XML (options of generators and parsers), formats of dates
+ * and numbers (parser policies, locales), everything that makes arrays, maps or structs.
  */
 object IndexableFunctions {
 
@@ -170,8 +174,8 @@ object IndexableFunctions {
   private val OfNow = Set("CurrentDate", "CurrentTime", "CurrentTimestamp", "LocalTimestamp", "Now")
 
   /**
-   * Texts that become moments of the day on which they are read, `'10:00'` among them. Of a literal such as `DATE'today'`
-   * the parser leaves nothing but the day.
+   * Texts that become moments of the day on which they are read, `'10:00'` among them. Of a literal such as
+   * `DATE'today'` the parser leaves nothing but the day.
    */
   private val TextOfNow =
     "(?i)['\"][\\x00-\\x20]*(?:(?:now|today|tomorrow|yesterday)\\b|t?\\d{1,2}:)[^'\"]*['\"]".r
@@ -196,7 +200,9 @@ object IndexableFunctions {
     !isOfToday(e)
   }
 
-  /** Whether a struct is NULL depends on which of its fields a query reads, where a file has none of these. */
+  /**
+   * Whether a struct is NULL depends on which of its fields a query reads, where a file has none of these.
+   */
   private def isWholeColumn(e: Expression): Boolean =
     ColumnPath.of(e).isDefined && !e.dataType.isInstanceOf[StructType]
 

@@ -16,7 +16,7 @@ private[skipping] object FileColumn {
 
   def onlyNulls(nulls: Long): FileColumn = FileColumn(RangeSet.OnlyNulls, nulls)
 
-  /** Of the file of that number. */
+  /** The column of the file of that number. */
   def at(r: ColumnRanges, number: Int): FileColumn = {
     val ranges = (r.offsets(number) until r.offsets(number + 1)).map(i => (r.bounds.min(i), r.bounds.max(i)))
     FileColumn(RangeSet(r.states(number), ranges), r.nulls(number))
@@ -44,16 +44,17 @@ private[skipping] object FileColumn {
 }
 
 /**
- * What is known of one column of one file: the zone of the whole, and its values' ranges where it has some. A range may
- * be a single value.
+ * What is known of one column of one file: the zone of the whole, and its values' ranges where it has some. A
+ * range may be a single value.
  */
 final private[skipping] case class RangeSet(
     state: Byte,
     ranges: IndexedSeq[(NormalizedValue, NormalizedValue)]) {
 
   /**
-   * Single values in place of the ranges: those of `values` that lie in the ranges. The same ranges where these are too
-   * many or too long, or where they cannot be all: an end of a range of numbers is a value of a row.
+   * Single values in place of the ranges: those of `values` that lie in the ranges. The same ranges where
+   * these are too many or too long, or where they cannot be all: an end of a range of numbers is a value of a
+   * row.
    *
    * @param values
    *   all that the file has, ascending, and perhaps others
@@ -70,8 +71,8 @@ final private[skipping] case class RangeSet(
 }
 
 /**
- * Few disjoint ranges that hold every value of a file, from the ranges of its pages or row groups: one value far
- * from the others, such as -1 or 9999-12-31, must not spoil the range of the whole file.
+ * Few disjoint ranges that hold every value of a file, from the ranges of its pages or row groups: one value
+ * far from the others, such as -1 or 9999-12-31, must not spoil the range of the whole file.
  */
 private[skipping] object RangeSet {
 

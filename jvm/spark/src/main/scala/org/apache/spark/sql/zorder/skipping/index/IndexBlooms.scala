@@ -78,8 +78,8 @@ object IndexBlooms {
 }
 
 /**
- * The Bloom filters of one column of an index. A file without a filter, or whose filter cannot be read, may hold
- * anything.
+ * The Bloom filters of one column of an index. A file without a filter, or whose filter cannot be read, may
+ * hold anything.
  *
  * @param failed
  *   is told of what cannot be read
@@ -127,15 +127,14 @@ object ColumnBlooms {
   /** The values of a condition that is met by single values only. */
   private def points(condition: Condition): Option[IndexedSeq[NormalizedValue]] = {
     val intervals = condition.intervals
-    val points = if (intervals.length > MostPoints) None else Some(intervals.map(_.min))
-    points.filter(w => w.nonEmpty && w.indices.forall(i => w(i).isDefined && w(i) == intervals(i).max))
-      .map(_.flatten)
+    val isAsked = intervals.nonEmpty && intervals.length <= MostPoints && intervals.forall(_.isPoint)
+    if (isAsked) Some(intervals.flatMap(_.min)) else None
   }
 }
 
 /**
- * Asks the filters of one segment. A small segment is read as a whole and kept until memory is short; of a large one
- * only the pieces that answer.
+ * Asks the filters of one segment. A small segment is read as a whole and kept until memory is short; of a
+ * large one only the pieces that answer.
  */
 final private class SegmentReader(files: BloomFiles, val segment: BloomSegment) {
   import SegmentReader._
@@ -203,15 +202,17 @@ private object SegmentReader {
 }
 
 /**
- * Filters of one column that lie together, block by block: for each number of a block, that block of every file, one
- * file after the other, and a checksum of these. So one piece of the segment answers for all its files.
+ * Filters of one column that lie together, block by block: for each number of a block, that block of every
+ * file, one file after the other, and a checksum of these. So one piece of the segment answers for all its
+ * files.
  *
  * @param file
  *   name of the file that holds it, beside the index
  * @param blocks
  *   that each filter has
  * @param files
- *   for each place in a row the number that the index gives the file; [[BloomSegment.Gone]] if it has none any more
+ *   for each place in a row the number that the index gives the file; [[BloomSegment.Gone]] if it has none
+ *   any more
  */
 final case class BloomSegment(file: String, offset: Long, blocks: Int, key: BloomKey, files: Array[Int]) {
   def rowBytes: Int = files.length * SplitBlockBloom.BytesInBlock + BloomSegment.SumBytes
@@ -324,8 +325,8 @@ object BloomFiles {
 }
 
 /**
- * Writes filters into one new file, those of a column that have the same size together, block by block. The file is
- * not read before an index names it, and never changed.
+ * Writes filters into one new file, those of a column that have the same size together, block by block. The
+ * file is not read before an index names it, and never changed.
  *
  * @param most
  *   bytes of filters that wait in memory until they are written

@@ -22,15 +22,16 @@ import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.expr.normalized.NormalizedLongType
 
 /**
- * An index as one immutable file, column by column, so that a query loads the columns it filters on and no others:
+ * An index as one immutable file, column by column, so that a query loads the columns it filters on and no
+ * others:
  *
  * {{{
  *   magic | sections, each deflated | directory | length of the directory, its CRC32, magic
  * }}}
  *
- * The directory says what each section is, where, and its CRC32. It ends with where Bloom filters are, which columns
- * have values in place of ranges, which are expressions, and, for a table of a format, what its files have under the
- * names of columns. A file that is cut off, or not ours, or whose sums do not agree, is no
+ * The directory says what each section is, where, and its CRC32. It ends with where Bloom filters are, which
+ * columns have values in place of ranges, which are expressions, and, for a table of a format, what its files
+ * have under the names of columns. A file that is cut off, or not ours, or whose sums do not agree, is no
  * index.
  */
 private[skipping] object IndexFile {
@@ -110,12 +111,12 @@ private[skipping] object IndexFile {
   }
 
   /**
-   * The index in a file, its columns not yet loaded; None for a file that is none. Throws [[IndexTooLarge]] if not
-   * even the list of files is admitted, and what the storage throws.
+   * The index in a file, its columns not yet loaded; None for a file that is none. Throws [[IndexTooLarge]]
+   * if not even the list of files is admitted, and what the storage throws.
    *
    * @param admit
-   *   is asked before so many bytes of memory are taken. A column that it refuses counts as unknown, and is asked for
-   *   again by the next query.
+   *   is asked before so many bytes of memory are taken. A column that it refuses counts as unknown, and is
+   *   asked for again by the next query.
    * @param failed
    *   is told of a column that cannot be loaded later
    */
@@ -300,8 +301,8 @@ private[skipping] object IndexFile {
 }
 
 /**
- * The bytes of an index file in few requests: its end is read at once, which is all of a small one. Of a large one
- * further pieces are read when they are asked for.
+ * The bytes of an index file in few requests: its end is read at once, which is all of a small one. Of a
+ * large one further pieces are read when they are asked for.
  */
 final private class IndexBytes(fs: FileSystem, status: FileStatus) {
   private val tailAt = math.max(0L, status.getLen - IndexBytes.Tail)

@@ -17,9 +17,9 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.StateDir
 
 /**
- * The indexes of a table, `index-<n>` in a directory of their own ([[IndexPlace]]). They never change: a new one gets the next
- * number, and the newest whole one counts, so that a writer that dies leaves the one before it in place. A rename
- * would be no single step on an object store.
+ * The indexes of a table, `index-<n>` in a directory of their own ([[IndexPlace]]). They never change: a new
+ * one gets the next number, and the newest whole one counts, so that a writer that dies leaves the one before
+ * it in place. A rename would be no single step on an object store.
  */
 final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
 
@@ -42,7 +42,7 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
     if (read.hasNext) Some(read.next()) else None
   }
 
-  /** The newest whole index, for those who can do without: None, too, where the storage fails. */
+  /** The newest whole index, for callers that need none: None, too, where the storage fails. */
   def newestReadable(): Option[StatisticsIndex] =
     try newest().map(_._2)
     catch {
@@ -58,8 +58,8 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
    * Writes an index as the newest one and deletes those that no query can have begun with lately.
    *
    * @param begun
-   *   the newest index file when this one was begun. Where there is another newest one now, somebody has made or dropped
-   *   an index meanwhile, and nothing is written.
+   *   the newest index file when this one was begun. Where there is another newest one now, somebody has made
+   *   or dropped an index meanwhile, and nothing is written.
    * @return
    *   its bytes. Where it throws, there is no such index.
    */
@@ -189,7 +189,9 @@ object IndexStore {
   private val Prefix = "index-"
   private val FileName = "index-[0-9]{1,18}"
 
-  /** Whether it is the same file. A number comes again after a drop, and a file may have been half written. */
+  /**
+   * Whether it is the same file. A number comes again after a drop, and a file may have been half written.
+   */
   private def same(a: FileStatus, b: FileStatus): Boolean =
     a.getPath.getName == b.getPath.getName && a.getLen == b.getLen && a.getModificationTime == b.getModificationTime
 
@@ -199,13 +201,13 @@ object IndexStore {
   /** Older indexes that are kept for queries that load a column later. */
   private val Kept = 2
 
-  /** So long a file of Bloom filters may be there before an index names it. */
+  /** How long a file of Bloom filters may be there before an index names it. */
   private val WritingMs = 24L * 3600 * 1000
 }
 
 /**
- * Which directory holds the index of a table: `_zorder/index` in the table, or, where the session names a location
- * for indexes, a folder there that is the table's own.
+ * Which directory holds the index of a table: `_zorder/index` in the table, or, where the session names a
+ * location for indexes, a folder there that is the table's own.
  *
  * @param location
  *   the directory below which every table has a folder; empty for indexes that lie in their tables

@@ -12,13 +12,13 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.zorder.conf.SessionKeys
 
 /**
- * The indexes that this JVM has loaded. Whether there is a newer one is asked again after a few seconds; an older one
- * does no harm meanwhile, since its entries are of files that have not changed. Memory that is short takes them away,
- * and so does the limit that the session sets.
+ * The indexes that this JVM has loaded. Whether there is a newer one is asked again after a few seconds; an
+ * older one does no harm meanwhile, since its entries are of files that have not changed. Memory that is
+ * short takes them away, and so does the limit that the session sets.
  */
 object LoadedIndexes extends Logging {
 
-  /** So long a look at the store counts. */
+  /** How long a look at the store counts. */
   private val FreshNanos = 5L * 1000 * 1000 * 1000
 
   final private case class Key(root: Path, place: IndexPlace)
@@ -61,7 +61,7 @@ object LoadedIndexes extends Logging {
         val refused = if (found.isEmpty) Some(most) else None
         val index = found.flatten
         val now = new Loaded(file, new SoftReference(index), account, refused, System.nanoTime())
-        // of two threads that load the same index, one is the last with both
+        // two threads may load the same index: the later one replaces the index and its account together
         memory.hold(key, account)(loaded.put(key, now))
         index
       }
@@ -108,8 +108,9 @@ object LoadedIndexes extends Logging {
 }
 
 /**
- * The memory that loaded indexes take, under a limit for all of them together. Where one needs more, or there are too
- * many, those that were asked for longest ago are forgotten; queries that still use these keep them until they are planned.
+ * The memory that loaded indexes take, under a limit for all of them together. Where one needs more, or there
+ * are too many, those that were asked for longest ago are forgotten; queries that still use these keep them
+ * until they are planned.
  *
  * @param forget
  *   is told whose index must go

@@ -17,8 +17,8 @@ import org.apache.spark.sql.types.DataType
  * @param blooms
  *   Bloom filters of the columns that were named for them
  * @param identities
- *   of a table of a format: what files had under the names of the top-level columns when the index was made; see
- *   [[org.apache.spark.sql.zorder.table.FormatIndexing]]
+ *   of a table of a format: what files had under the names of the top-level columns when the index was made;
+ *   see [[org.apache.spark.sql.zorder.table.FormatIndexing]]
  */
 final class StatisticsIndex(
     val files: IndexedFiles,
@@ -90,14 +90,15 @@ final class StatisticsIndex(
  * A column, or an expression in place of one, that an index holds ranges of.
  *
  * @param sql
- *   how a filter names it: the column's name, or the names down to a struct's field; an expression as the statement
- *   has it
+ *   how a filter names it: the column's name, or the names down to a struct's field; an expression as the
+ *   statement has it
  * @param path
  *   empty for an expression
  * @param dataType
  *   the type that the table gave it when the index was made; a filter on another type is not answered
  * @param absentIsNull
- *   whether files that have not got the column count as files of NULLs: not so for a column that had a default
+ *   whether files that have not got the column count as files of NULLs: not so for a column that had a
+ *   default
  * @param values
  *   whether the dictionaries of files are read, for their values in place of ranges where they have few
  */
@@ -127,8 +128,8 @@ final case class IndexedExpression(meaning: String, columns: Seq[String])
  * @param modified
  *   modification times in milliseconds, as the listing had them that the footers were read by
  * @param readAt
- *   when the footer was read, by the store's own clock; `Long.MaxValue` for a file of one of our runs, whose name
- *   nobody uses again
+ *   when the footer was read, by the store's own clock; `Long.MaxValue` for a file of one of our runs, whose
+ *   name nobody uses again
  */
 final class IndexedFiles(
     val paths: Array[String],
@@ -149,8 +150,8 @@ final class IndexedFiles(
   }
 
   /**
-   * The number of a file's entry, if the entry is of that very file: same path, length and modification time, and
-   * not so fresh when it was read that it may have been written again within the granularity of its time.
+   * The number of a file's entry, if the entry is of that very file: same path, length and modification time,
+   * and not so fresh when it was read that it may have been written again within the granularity of its time.
    */
   def find(path: String, length: Long, modifiedAt: Long): Either[NoEntry, Int] = {
     val number = numbers.get(path)
@@ -172,7 +173,10 @@ object NoEntry {
   /** The entry is of an earlier file of that name. */
   case object Changed extends NoEntry
 
-  /** The file was too fresh when its footer was read: it may have been replaced since by another of that length. */
+  /**
+   * The file was too fresh when its footer was read: it may have been replaced since by another of that
+   * length.
+   */
   case object Racy extends NoEntry
 }
 
@@ -190,7 +194,10 @@ object IndexedFiles {
   val RacyMs = 2000L
 }
 
-/** How an index names the files of a table: by the path below the root, or in full where a file lies elsewhere. */
+/**
+ * How an index names the files of a table: by the path below the root, or in full where a file lies
+ * elsewhere.
+ */
 final class FileKeys(root: Path) {
   private val store = (root.toUri.getScheme, root.toUri.getAuthority)
   private val base = root.toUri.getPath.stripSuffix("/") + "/"

@@ -27,7 +27,8 @@ final private[join] case class ScannedColumn(column: Attribute, files: PrunedFil
 }
 
 /**
- * The keys of a side of a join that adaptive execution has broadcast already, read on the driver, which has them.
+ * The keys of a side of a join that adaptive execution has broadcast already, read on the driver, which has
+ * them.
  *
  * @param keys
  *   of the join, on that side
@@ -55,8 +56,8 @@ final private[join] class BroadcastKeys private (
     values(key).map(BroadcastKeys.first).filter(_.size <= BroadcastKeys.Most)
 
   /**
-   * The values of key number `key` for the scan of a column; None where they cannot be told, or are so many that only
-   * their range could be, and it leaves out no file. The stage remembers them.
+   * The values of key number `key` for the scan of a column; None where they cannot be told, or are so many
+   * that only their range could be, and it leaves out no file. The stage remembers them.
    */
   def of(key: Int, scanned: ScannedColumn): Option[KeySet] = {
     val known = stage.getTagValue(BroadcastKeys.Tag).getOrElse(Map.empty)
@@ -121,7 +122,7 @@ private[join] object BroadcastKeys {
   /** More keys than these become a range. */
   val Most = 10000
 
-  /** Of more rows, those that count are not looked for. */
+  /** With more rows, those that count are not looked for. */
   val MostRows = 1000000
 
   private type Asked = (Int, String, Option[(Int, Set[Any])])
@@ -185,9 +186,9 @@ private[join] object BroadcastKeys {
 final private[join] class GrowingRange(dataType: DataType, normalize: Any => NormalizedValue) {
 
   /**
-   * The range from the least to the greatest value. A range only grows: once the range of some values skips no file,
-   * the other values, which may be millions, are not read. `helps` is asked after `first` values, and whenever their
-   * number has doubled.
+   * The range from the least to the greatest value. A range only grows: once the range of some values skips
+   * no file, the other values, which may be millions, are not read. `helps` is asked after `first` values,
+   * and whenever their number has doubled.
    *
    * @param values
    *   at least one, none NULL

@@ -12,15 +12,16 @@ import org.apache.spark.sql.zorder.skipping.scan.{PrunedFiles, PruningScan}
 import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
 
 /**
- * Tells the scan on one side of a join which keys the other side has, once adaptive execution has broadcast it.
+ * Tells the scan on one side of a join which keys the other side has, once adaptive execution has broadcast
+ * it.
  *
- * Only inner and left semi joins leave out a row because it finds no partner. On the way down to the scan the rows
- * must stay rows of that side: a filter, a projection that keeps the column, and joins that would let a filter on
- * the column through; of a union, the rows of each part. A scan below an exchange that runs already is behind a query
- * stage, where this stops.
+ * Only inner and left semi joins leave out a row because it finds no partner. On the way down to the scan the
+ * rows must stay rows of that side: a filter, a projection that keeps the column, and joins that would let a
+ * filter on the column through; of a union, the rows of each part. A scan below an exchange that runs already
+ * is behind a query stage, where this stops.
  *
- * The way may also end at another dimension that is broadcast: of `fact JOIN d1 JOIN d2 ON d1.r = d2.r`, the fact table
- * needs only the keys of those rows of `d1` whose `r` is a key of `d2`.
+ * The way may also end at another dimension that is broadcast: of `fact JOIN d1 JOIN d2 ON d1.r = d2.r`, the
+ * fact table needs only the keys of those rows of `d1` whose `r` is a key of `d2`.
  */
 object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -51,7 +52,10 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
       direct: Boolean = true): LogicalPlan =
     keys.indices.foldLeft(side) { (plan, key) => told(plan, keys(key), key, broadcast, scans, direct) }
 
-  /** The plan in which the scan of one key's column has been told the keys, or the scans of the parts of a union. */
+  /**
+   * The plan in which the scan of one key's column has been told the keys, or the scans of the parts of a
+   * union.
+   */
   private def told(
       plan: LogicalPlan,
       of: Expression,
@@ -68,7 +72,9 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
     case _ => plan
   }
 
-  /** Where the column comes from a union: the plan with each of its parts changed by what the column is there. */
+  /**
+   * Where the column comes from a union: the plan with each of its parts changed by what the column is there.
+   */
   private def inParts(plan: LogicalPlan, a: Attribute)(
       change: (LogicalPlan, Attribute) => LogicalPlan): Option[LogicalPlan] = plan match {
     case union: Union =>
@@ -81,7 +87,10 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
       }
   }
 
-  /** The plan in which the scan beside the dimension that the column is of has been told which of its rows are left. */
+  /**
+   * The plan in which the scan beside the dimension that the column is of has been told which of its rows are
+   * left.
+   */
   private def chained(
       plan: LogicalPlan,
       a: Attribute,

@@ -20,16 +20,19 @@ import org.apache.spark.sql.zorder.skipping.predicate.AlwaysTrue
 import org.apache.spark.sql.zorder.skipping.scan.{PlanParts, PruningScan}
 
 /**
- * Lets a very large table wait for the filtered table that it is joined with by a shuffle ([[AfterKeys]]). Adaptive
- * execution begins all scans at once, and learns too late that few rows of a table are left. If the large table waits,
- * Spark broadcasts these rows, shuffles the large table no more, and [[JoinKeysRule]] leaves out its files.
+ * Lets a very large table wait for the filtered table that it is joined with by a shuffle ([[AfterKeys]]).
+ * Adaptive execution begins all scans at once, and learns too late that few rows of a table are left. If the
+ * large table waits, Spark broadcasts these rows, shuffles the large table no more, and [[JoinKeysRule]]
+ * leaves out its files.
  *
- * The wait must not be felt where it is in vain, so that the large table has at least [[KeysFirstRule.Rounds]] times
- * what the cluster reads at once, by the least that its filters leave and the columns that are read, and the tables that it waits for have together no
- * more than the cluster reads at once. The filter must be one on a table, and Spark must not broadcast it anyway. A large
- * table waits for nothing if another join may leave out files of it, by a table that is broadcast.
+ * The wait must not be felt where it is in vain, so that the large table has at least
+ * [[KeysFirstRule.Rounds]] times what the cluster reads at once, by the least that its filters leave and the
+ * columns that are read, and the tables that it waits for have together no more than the cluster reads at
+ * once. The filter must be one on a table, and Spark must not broadcast it anyway. A large table waits for
+ * nothing if another join may leave out files of it, by a table that is broadcast.
  *
- * It comes before cost-based optimisation, when filters stand above scans and no scan of DataSource V2 is made yet.
+ * It comes before cost-based optimisation, when filters stand above scans and no scan of DataSource V2 is
+ * made yet.
  */
 final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] with PredicateHelper {
 
@@ -57,7 +60,7 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
       else
         spark.getLong("spark.dynamicAllocation.maxExecutors", Int.MaxValue.toLong) *
           spark.getLong("spark.executor.cores", 1L)
-    // beyond all tables, and far from where a product of it overflows
+    // more than any table has, and small enough that a product of it does not overflow
     math.min(cores.toDouble * conf.filesMaxPartitionBytes, 1e15).toLong
   }
 
@@ -102,8 +105,8 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
     }
 
     /**
-     * Whether the side of a join is a scan that is large enough and may use keys of its column. It may be no other join:
-     * the scan would be shuffled for that one, and could begin before the keys are broadcast.
+     * Whether the side of a join is a scan that is large enough and may use keys of its column. It may be no
+     * other join: the scan would be shuffled for that one, and could begin before the keys are broadcast.
      */
     private def isLarge(side: LogicalPlan, a: Attribute, other: LogicalPlan): Boolean =
       scanOf(side, a).exists { case (scan, column, filters) =>
@@ -137,7 +140,10 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
         (beside ne other) && side.exists(_ eq scan) && mayBeBroadcast
       }
 
-    /** The scan that is the whole plan but for filters and projections, with what the column is there; and its filters. */
+    /**
+     * The scan that is the whole plan but for filters and projections, with what the column is there; and its
+     * filters.
+     */
     private def scanOf(plan: LogicalPlan, a: Attribute): Option[(PruningScan, Attribute, Seq[Expression])] =
       plan match {
         case Filter(condition, child) if PlanParts.settled(condition) =>
@@ -168,7 +174,7 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
       case _ => None
     }
 
-    /** Of DataSource V2, Spark cannot say before the scan is made. */
+    /** Whether Spark broadcasts the plan. It cannot say so of DataSource V2 before the scan is made. */
     private def isBroadcast(plan: LogicalPlan): Boolean =
       !plan.exists(_.isInstanceOf[DataSourceV2Relation]) &&
         plan.stats.sizeInBytes <= conf.autoBroadcastJoinThreshold
@@ -196,15 +202,15 @@ object KeysFirstRule {
   /** One of so many rounds of reading is a twentieth of the time, if the wait is in vain. */
   val Rounds = 20L
 
-  /** Of tables whose size is known from their shuffle, in bytes. */
+  /** The most bytes of a table that Spark broadcasts once its shuffle has shown its size. */
   def mostBroadcast(conf: SQLConf): Long =
     conf.getConf(SQLConf.ADAPTIVE_AUTO_BROADCASTJOIN_THRESHOLD).getOrElse(conf.autoBroadcastJoinThreshold)
 }
 
 /**
- * In adaptive execution: ends the wait once the rows that a scan waits for have been shuffled. If these are few, the join
- * is told to broadcast them. Spark would shuffle both sides where most partitions are empty, since it takes for granted
- * that the shuffle of the other side is paid already.
+ * In adaptive execution: ends the wait once the rows that a scan waits for have been shuffled. If these are
+ * few, the join is told to broadcast them. Spark would shuffle both sides where most partitions are empty,
+ * since it takes for granted that the shuffle of the other side is paid already.
  */
 object KeysFirstEnds extends Rule[LogicalPlan] {
 
@@ -243,9 +249,9 @@ object KeysFirstEnds extends Rule[LogicalPlan] {
 }
 
 /**
- * The rows of `left`, which adaptive execution begins to read only when `right` has been shuffled: it runs what is below
- * an exchange when all stages below have ended. It needs no row of `right`. Its shuffle is that of a join further up,
- * which Spark runs once for both.
+ * The rows of `left`, which adaptive execution begins to read only when `right` has been shuffled: it runs
+ * what is below an exchange when all stages below have ended. It needs no row of `right`. Its shuffle is that
+ * of a join further up, which Spark runs once for both.
  *
  * @param keys
  *   that `right` is shuffled by

@@ -15,8 +15,8 @@ import org.apache.spark.util.Utils
 import sparkzorder.curve.Evenly
 
 /**
- * Makes the Bloom filters of an index: those of an earlier one are taken over, and only of files that are new to it
- * a column is read, so many files at a time as the driver can hold filters of.
+ * Makes the Bloom filters of an index: those of an earlier one are taken over, and only of files that are new
+ * to it a column is read, so many files at a time as the driver can hold filters of.
  *
  * @param columns
  *   to have filters of, by their numbers in the index
@@ -150,8 +150,8 @@ final private[make] class BloomBuilder(
   }
 
   /**
-   * Small segments, and those that are mostly of files that are gone, are written anew with the new ones: a query
-   * reads a piece of each segment.
+   * Small segments, and those that are mostly of files that are gone, are written anew with the new ones: a
+   * query reads a piece of each segment.
    *
    * @return
    *   what stays as it is
@@ -202,7 +202,7 @@ final private case class FileWithoutBloom(number: Int, file: DataFile, columns: 
 /** How many bytes filters will have, told before any data is read. */
 private object BloomSizeEstimate {
 
-  /** So many files tell how often values come again. */
+  /** The number of files that show how often values come again. */
   private val Looked = 8
 
   /** If no value comes twice. */
@@ -215,7 +215,7 @@ private object BloomSizeEstimate {
   }.sum
 
   /**
-   * As much as the filters of a few files, evenly spaced, lead to expect.
+   * The need of all files, by the filters of a few that are evenly spaced.
    *
    * @param made
    *   the bytes of the filters of some files

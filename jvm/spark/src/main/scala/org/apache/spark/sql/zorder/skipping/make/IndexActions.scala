@@ -19,8 +19,8 @@ import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, StorageFailure}
 
 /**
- * `ZORDER INDEX`, `REFRESH INDEX`, `DESCRIBE INDEX` and `DROP INDEX`. Of data files, footers are read, and the columns
- * of Bloom filters and expressions.
+ * `ZORDER INDEX`, `REFRESH INDEX`, `DESCRIBE INDEX` and `DROP INDEX`. Of data files, footers are read, and
+ * the columns of Bloom filters and expressions.
  */
 object IndexActions extends Logging {
 
@@ -41,9 +41,9 @@ object IndexActions extends Logging {
    * Makes an index of the table's files, in place of one that is there.
    *
    * @param columns
-   *   names down to each column; all that files have bounds of, 64 at most, where nothing is named, and the expressions
-   *   that the table is clustered by. A format keeps ranges itself: of its tables, only columns with filters or values
-   *   can be named, and where nothing is named, these and the expressions are all.
+   *   names down to each column; all that files have bounds of, 64 at most, where nothing is named, and the
+   *   expressions that the table is clustered by. A format keeps ranges itself: of its tables, only columns
+   *   with filters or values can be named, and where nothing is named, these and the expressions are all.
    * @param expressions
    *   over columns, in SQL, whose ranges are computed from the rows
    * @param bloom
@@ -66,7 +66,7 @@ object IndexActions extends Logging {
     def named(columns: Seq[Seq[String]]) = IndexColumnResolver.of(table.name, schema, columns, same)
     val all = columns.isEmpty && expressions.isEmpty
     if (table.keepsRanges)
-      refuseRanges(table, columns.filterNot(c => (bloom ++ values).exists(equal(_, c, same))))
+      refuseRanges(table, columns.filterNot(c => (bloom ++ values).exists(_.corresponds(c)(same))))
     val own =
       if (table.keepsRanges || (columns.isEmpty && !all)) IndexedSeq.empty else named(columns)
     val valued = if (values.isEmpty) IndexedSeq.empty else named(values)
@@ -88,10 +88,10 @@ object IndexActions extends Logging {
       "INDEXED").get
   }
 
-  private def equal(one: Seq[String], other: Seq[String], same: (String, String) => Boolean): Boolean =
-    one.length == other.length && one.zip(other).forall { case (a, b) => same(a, b) }
-
-  /** @param columns named for nothing but their ranges, which the format keeps; an empty name for all of them */
+  /**
+   * @param columns
+   *   named for nothing but their ranges, which the format keeps; an empty name for all of them
+   */
   private def refuseRanges(table: IndexedTable, columns: Seq[Seq[String]]): Unit =
     if (columns.nonEmpty)
       refuse(
@@ -110,13 +110,14 @@ object IndexActions extends Logging {
     refreshed(session, ref, None, strict = !ifExists)
 
   /**
-   * The index of what the table holds now. If somebody makes an index meanwhile, the refresh begins again from that one,
-   * with the files of then; if somebody drops it, nothing is written.
+   * The index of what the table holds now. If somebody makes an index meanwhile, the refresh begins again
+   * from that one, with the files of then; if somebody drops it, nothing is written.
    *
    * @param held
    *   the index to begin with where a commit has taken the table's away
    * @param strict
-   *   whether a table without an index is refused, and Bloom filters that exceed their budget; else new files have none
+   *   whether a table without an index is refused, and Bloom filters that exceed their budget; else new files
+   *   have none
    */
   @tailrec
   private[make] def refreshed(
@@ -247,8 +248,8 @@ object IndexActions extends Logging {
   }
 
   /**
-   * What drops the index of a table whose state is removed, if it does not lie in the table. It is asked for before the
-   * removal, which may move the table, and called after it, since a removal may be refused.
+   * What drops the index of a table whose state is removed, if it does not lie in the table. It is asked for
+   * before the removal, which may move the table, and called after it, since a removal may be refused.
    */
   def dropOfElsewhere(session: ClassicSession, ref: TableRef): () => Unit =
     if (!IndexPlace.in(session.sessionState.conf).isElsewhere) () => ()
@@ -299,7 +300,10 @@ object IndexActions extends Logging {
         valuesRead.toLong))
   }
 
-  /** The time at the store, after a wait of two seconds at most: then the newest file is old enough to be trusted. */
+  /**
+   * The time at the store, after a wait of two seconds at most: then the newest file is old enough to be
+   * trusted.
+   */
   private def settled(
       session: ClassicSession,
       table: IndexedTable,
@@ -361,7 +365,10 @@ object IndexActions extends Logging {
  */
 final private[make] case class HeldIndex(index: StatisticsIndex, dir: Path) {
 
-  /** Whether a commit may have taken it away: with the whole directory of the table. Else somebody has dropped it. */
+  /**
+   * Whether a commit may have taken it away: with the whole directory of the table. Else somebody has dropped
+   * it.
+   */
   def mayBeAway(session: ClassicSession, store: IndexStore, table: ClusterTable): Boolean = {
     def exchangesAll = table match {
       case plain: ParquetTable => !plain.partitioned

@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.skipping.make
 
 import scala.util.control.NonFatal
 
+import org.apache.commons.lang3.exception.ExceptionUtils
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.InternalRow
@@ -25,8 +26,8 @@ final private case class IndexEntry(
     columns: IndexedSeq[FileColumn])
 
 /**
- * Makes an index from the footers and page indexes of a table's files: one parallel job, no data is read but the
- * dictionaries of columns whose values are wanted, and the columns of expressions.
+ * Makes an index from the footers and page indexes of a table's files: one parallel job, no data is read but
+ * the dictionaries of columns whose values are wanted, and the columns of expressions.
  *
  * @param fromFooters
  *   columns that the index shall have
@@ -147,8 +148,8 @@ private object IndexBuilder {
   }
 
   /**
-   * Ranges of pages where every page has one, else of row groups. An opaque file has nothing; a file without row
-   * groups has no rows. Where its values are few and known, these take the place of ranges.
+   * Ranges of pages where every page has one, else of row groups. An opaque file has nothing; a file without
+   * row groups has no rows. Where its values are few and known, these take the place of ranges.
    */
   private def ranges(s: FileStatistics, column: Int): RangeSet =
     if (s.footer.opaque) RangeSet.Unknown
@@ -167,8 +168,8 @@ private object IndexBuilder {
 final private case class ComputedFile(rows: Long, columns: IndexedSeq[FileColumn])
 
 /**
- * Least and greatest values of expressions, file by file: one job reads the columns that they are made of, as a query
- * would.
+ * Least and greatest values of expressions, file by file: one job reads the columns that they are made of, as
+ * a query would.
  *
  * @param session
  *   that reads, of the user's settings; see [[ExpressionRanges.reader]]
@@ -179,8 +180,8 @@ final private case class ComputedFile(rows: Long, columns: IndexedSeq[FileColumn
  * @param columns
  *   the expressions
  * @param dated
- *   the dates and times that each of them is computed from. How a query sees those of old writers depends on its
- *   settings: nothing is said of a file where they have no bounds that can be trusted.
+ *   the dates and times that each of them is computed from. How a query sees those of old writers depends on
+ *   its settings: nothing is said of a file where they have no bounds that can be trusted.
  */
 final private[make] class ExpressionRanges(
     session: ClassicSession,
@@ -189,7 +190,10 @@ final private[make] class ExpressionRanges(
     val columns: IndexedSeq[IndexedColumn],
     val dated: IndexedSeq[Seq[StatColumn]]) {
 
-  /** The computed ranges by the paths of the files. A file without rows, or one that could not be read, is left out. */
+  /**
+   * The computed ranges by the paths of the files. A file without rows, or one that could not be read, is
+   * left out.
+   */
   private[make] def of(files: Seq[DataFile]): Map[String, ComputedFile] =
     if (columns.isEmpty || files.isEmpty) Map.empty
     else {
@@ -206,12 +210,14 @@ final private[make] class ExpressionRanges(
         files(row.getInt(0)).path -> computed(row)).toMap
     }
 
-  /** Names the table and the expressions where a value cannot be computed, since Spark's error names neither. */
+  /**
+   * Names the table and the expressions where a value cannot be computed, since Spark's error names neither.
+   */
   private def computing[A](job: => A): A =
     try job
     catch {
       case NonFatal(e) =>
-        val cause = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).toSeq.last
+        val cause = ExceptionUtils.getThrowables(e).last
         throw ZOrderException.over(
           e,
           "ZORDER_INDEX_REFUSED.EXPRESSION_NOT_COMPUTED",

@@ -3,15 +3,13 @@ package org.apache.spark.sql.zorder.skipping.make
 import scala.util.Try
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.expressions.{Alias, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
-import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
-import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
+import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization, SelectedExpression}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.index.{
@@ -40,7 +38,7 @@ private[make] object IndexColumnResolver {
    */
   def of(table: String, schema: StructType, named: Seq[Seq[String]], same: (String, String) => Boolean)
       : IndexedSeq[(IndexedColumn, StatColumn)] = {
-    val all = leaves(schema, Nil)
+    val all = leaves(schema)
     val usable = all.filter { case (_, dataType) => skippable(dataType) }
     val chosen =
       if (named.isEmpty) usable.take(Most)
@@ -69,7 +67,7 @@ private[make] object IndexColumnResolver {
       partitioning: Seq[String],
       named: Seq[Seq[String]],
       same: (String, String) => Boolean): IndexedSeq[(IndexedColumn, StatColumn)] = {
-    val all = leaves(schema, Nil)
+    val all = leaves(schema)
     named.map { path =>
       if (partitioning.exists(same(_, path.head)))
         refuse(
@@ -90,9 +88,7 @@ private[make] object IndexColumnResolver {
       path: Seq[String],
       same: (String, String) => Boolean,
       missing: String): (Seq[String], DataType) =
-    all.find { case (p, _) =>
-      p.length == path.length && p.zip(path).forall(x => same(x._1, x._2))
-    }.getOrElse {
+    all.find(_._1.corresponds(path)(same)).getOrElse {
       val name = ColumnPath.sql(path)
       val hint = NearestName.hint(name, all.map(c => ColumnPath.sql(c._1)))
       refuse(missing, "table" -> table, "column" -> name, "hint" -> hint)
@@ -102,7 +98,7 @@ private[make] object IndexColumnResolver {
   def still(
       schema: StructType,
       columns: IndexedSeq[IndexedColumn]): IndexedSeq[(IndexedColumn, StatColumn)] = {
-    val there = leaves(schema, Nil).toSet
+    val there = leaves(schema).toSet
     columns.filter(c => there(c.path -> c.dataType)).map { c =>
       val (now, stats) = column(schema, c.path, c.dataType)
       (now.copy(values = c.values), stats)
@@ -126,13 +122,8 @@ private[make] object IndexColumnResolver {
   }
 
   /** Columns and fields that are no structs. */
-  private def leaves(schema: StructType, above: Seq[String]): Seq[(Seq[String], DataType)] =
-    schema.fields.toSeq.flatMap { f =>
-      f.dataType match {
-        case s: StructType => leaves(s, above :+ f.name)
-        case other => Seq((above :+ f.name) -> other)
-      }
-    }
+  private def leaves(schema: StructType): Seq[(Seq[String], DataType)] =
+    ColumnPath.ofSchema(schema).filterNot(_._2.isInstanceOf[StructType])
 
   private def skippable(dataType: DataType): Boolean =
     Normalization.of(dataType).isDefined && ParquetZones.bounds(dataType)
@@ -208,13 +199,10 @@ final private[make] class IndexExpressionResolver(user: ClassicSession, table: I
   private def planned(sql: String): Option[Planned] = {
     val relation = table.noRows(session).plan
     val query = Shims.ofRows(session, relation).select(expr(sql)).queryExecution
-    def only(plan: LogicalPlan): Option[Expression] = plan match {
-      case Project(Seq(Alias(e, _)), _) => Some(e)
-      case Project(Seq(e), _) => Some(e)
-      case _ => None
-    }
-    only(query.optimizedPlan).map(e =>
-      Planned(ColumnPath.asDeclared(e, relation.output), only(query.analyzed).getOrElse(e)))
+    SelectedExpression.of(query.optimizedPlan).map(e =>
+      Planned(
+        ColumnPath.asDeclared(e, relation.output),
+        SelectedExpression.of(query.analyzed).getOrElse(e)))
   }
 
   /** A condition, and what its sentence has beside the expression and the table. */
@@ -229,7 +217,7 @@ final private[make] class IndexExpressionResolver(user: ClassicSession, table: I
       Some("ZORDER_INDEX_REFUSED.EXPRESSION_NOT_DETERMINISTIC" -> Nil)
     else if (names.exists(partitioning))
       Some("ZORDER_INDEX_REFUSED.EXPRESSION_OF_PARTITION_COLUMN" -> Nil)
-    else if (dataSchema.exists(f => names.contains(f.name) && hasDefault(f)))
+    else if (dataSchema.exists(f => names.contains(f.name) && StatColumn.hasDefault(f)))
       Some("ZORDER_INDEX_REFUSED.EXPRESSION_OF_DEFAULT" -> Nil)
     else if (outermost(e).exists(x => holdsDates(x.dataType)))
       Some("ZORDER_INDEX_REFUSED.EXPRESSION_OF_NESTED_DATES" -> Nil)
@@ -268,10 +256,6 @@ private object IndexExpressionResolver {
     if (ColumnPath.of(e).isDefined) Seq(e) else e.children.flatMap(outermost)
 
   private def columnsOf(e: Expression): Seq[String] = ColumnPath.within(e).map(_.head).distinct
-
-  /** Whether the column was added with a value for the rows that were there. */
-  private def hasDefault(f: StructField): Boolean =
-    f.metadata.contains(ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY)
 
   private def isDated(t: DataType): Boolean = t match {
     case DateType | TimestampType | TimestampNTZType => true

@@ -11,8 +11,8 @@ import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.table.parquet.read.ParquetRows
 
 /**
- * A table as its index sees it. Files of plain Parquet may be written over, and have columns by the names of the table.
- * Those of a format never change, and the table may call their columns otherwise.
+ * A table as its index sees it. Files of plain Parquet may be written over, and have columns by the names of
+ * the table. Those of a format never change, and the table may call their columns otherwise.
  */
 final private[make] class IndexedTable private (val table: ClusterTable, format: Option[FormatIndexing]) {
 
@@ -33,13 +33,15 @@ final private[make] class IndexedTable private (val table: ClusterTable, format:
     if (format.isEmpty) table.partitionSchema
     else StructType(table.schema.filterNot(f => dataSchema.fieldNames.contains(f.name)))
 
-  /** Settings of the session that files of a format have to be read with. Names are compared as queries do it. */
+  /**
+   * Settings of the session that files of a format have to be read with. Names are compared as queries do it.
+   */
   def settings: Map[String, String] =
     if (format.isEmpty) Map.empty else table.settings - SQLConf.CASE_SENSITIVE.key
 
   /**
-   * The files as the index knows them. Times of files that never change tell nothing, and the bounds of timestamps that
-   * a format keeps may be those of the rows that deletes have left.
+   * The files as the index knows them. Times of files that never change tell nothing, and the bounds of
+   * timestamps that a format keeps may be those of the rows that deletes have left.
    */
   def files(): Seq[DataFile] = format.fold(table.files()) { f =>
     table.files().map(file => file.copy(modified = f.generation(file), timestamps = Map.empty))

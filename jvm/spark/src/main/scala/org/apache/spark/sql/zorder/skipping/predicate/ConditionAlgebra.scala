@@ -45,8 +45,8 @@ object FilterColumn {
       }
 
   /**
-   * User-defined functions print alike whatever they do, and LIKE ANY and LIKE ALL whatever their patterns are; a subquery
-   * is another query's text.
+   * User-defined functions print alike whatever they do, and LIKE ANY and LIKE ALL whatever their patterns
+   * are; a subquery is another query's text.
    */
   private def tellable(e: Expression): Boolean = e.deterministic && e.references.nonEmpty && !e.exists {
     case _: SubqueryExpression | _: UserDefinedExpression | _: DynamicPruning | _: MultiLikeBase => true
@@ -222,8 +222,8 @@ private[zorder] object ValueText {
   }
 
   /**
-   * A value in Spark's internal representation that is normalized to this one; None for a number of more digits than
-   * the decimal type has, which a file of another writer may name as a bound.
+   * A value in Spark's internal representation that is normalized to this one; None for a number of more
+   * digits than the decimal type has, which a file of another writer may name as a bound.
    */
   def value(normalized: NormalizedValue, dataType: DataType): Option[Any] = (normalized, dataType) match {
     case (NormalizedLong(v), BooleanType) => Some(v != 0)

@@ -64,7 +64,10 @@ object FilterRanges {
   /** No row. */
   val Nothing: FilterRanges = new FilterRanges(Vector.empty)
 
-  /** The rows for which the filter is true, as ranges that hold all of these, and more of them rather than fewer. */
+  /**
+   * The rows for which the filter is true, as ranges that hold all of these, and more of them rather than
+   * fewer.
+   */
   def of(filter: Expression): FilterRanges = Predicates.whereTrue(filter, Sets)
 
   private object Sets extends FilterSets[FilterRanges] {

@@ -6,13 +6,13 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.types.MetadataBuilder
 
 /**
- * A predicate that is true for every row and costs none of them anything. It tells the scan below it of rows that the
- * query around it does not need, so that the scan may leave out files of such rows; a scan that does not know it
- * reads them all.
+ * A predicate that is true for every row and costs none of them anything. It tells the scan below it of rows
+ * that the query around it does not need, so that the scan may leave out files of such rows; a scan that does
+ * not know it reads them all.
  *
- * It holds for the columns of one scan only. Spark infers filters from filters: from `p(a)` and `a = b` it makes `p(b)`,
- * where `b` may be a column of another table. So the columns inside carry a sign in their metadata. A rule that
- * replaces a column removes the sign with it, and the scan then ignores the predicate.
+ * It holds for the columns of one scan only. Spark infers filters from filters: from `p(a)` and `a = b` it
+ * makes `p(b)`, where `b` may be a column of another table. So the columns inside carry a sign in their
+ * metadata. A rule that replaces a column removes the sign with it, and the scan then ignores the predicate.
  */
 trait AlwaysTrue extends Predicate with ConditionalExpression {
 
@@ -24,8 +24,8 @@ trait AlwaysTrue extends Predicate with ConditionalExpression {
 
   override def nullable: Boolean = false
 
-  // No child is ever evaluated. Spark would take a condition that stands here and in the query's own filter for a
-  // common subexpression, and evaluate it before the conditions that guard it.
+  // No child is ever evaluated. Spark would take a condition that stands here and in the query's own filter
+  // for a common subexpression, and evaluate it before the conditions that guard it.
   override def alwaysEvaluatedInputs: Seq[Expression] = Nil
   override def branchGroups: Seq[Seq[Expression]] = Nil
   // since Spark 4.0
@@ -83,11 +83,12 @@ final case class JoinKeys(column: Expression, @transient keys: KeySet) extends A
 /**
  * Above a scan: the query needs no more than its first `rows` rows in the order of `column`.
  *
- * It names no threshold. The files that cannot hold such a row are found in `listFiles`, from the very listing that is
- * read; a threshold that was found before might count on a file that is gone by then.
+ * It names no threshold. The files that cannot hold such a row are found in `listFiles`, from the very
+ * listing that is read; a threshold that was found before might count on a file that is gone by then.
  *
  * @param conditions
- *   every filter between the sort and the scan, but those on partition columns alone, which the listing applies
+ *   every filter between the sort and the scan, but those on partition columns alone, which the listing
+ *   applies
  * @param columns
  *   how many columns `column` and `conditions` named when this was made
  */
@@ -100,8 +101,8 @@ final case class TopRows(
     columns: Int) extends AlwaysTrue {
 
   /**
-   * Spark may put a constant for a column that a filter says is equal to it: true of the rows that pass, and not of
-   * files. It does so where the plan of a subquery has become a part of the query around it.
+   * Spark may put a constant for a column that a filter says is equal to it: true of the rows that pass, and
+   * not of files. It does so where the plan of a subquery has become a part of the query around it.
    */
   override def holds: Boolean = columns == TopRows.columnsIn(children) && super.holds
 

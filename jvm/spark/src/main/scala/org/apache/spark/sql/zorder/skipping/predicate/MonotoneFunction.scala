@@ -13,13 +13,18 @@ import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.{NormalizedBytes, NormalizedLong, OrderedBits, NormalizedValue}
 import sparkzorder.curve.cost.{Condition, Interval}
 
-/** A function of one column that keeps order or tells values apart: a condition on its result is one on the column. */
+/**
+ * A function of one column that keeps order or tells values apart: a condition on its result is one on the
+ * column.
+ */
 sealed abstract private[zorder] class MonotoneFunction {
 
   /** The column that the function reads. */
   def column: FilterColumn
 
-  /** What the column meets where the function meets the condition, or more; None if nothing can be said of it. */
+  /**
+   * What the column meets where the function meets the condition, or more; None if nothing can be said of it.
+   */
   def where(condition: Condition): Option[Condition]
 }
 
@@ -59,7 +64,9 @@ private[zorder] object MonotoneFunction {
 
   private def input(dataType: DataType): Expression = BoundReference(0, dataType, nullable = false)
 
-  /** Two functions of the local time could add up their hours, but for one that makes moments of it at first. */
+  /**
+   * Two functions of the local time could add up their hours, but for one that makes moments of it at first.
+   */
   private def mayAddUp(zones: Seq[ClockChanges]): Boolean =
     zones.length <= 1 || zones.length == 2 && zones.last.ofLocal
 
@@ -213,9 +220,9 @@ private case class Domain(
 /**
  * Where the function changes over is found by evaluating it, never by a formula of ours.
  *
- * A function of the local time keeps order but for the hours that a clock goes through twice, and one that makes moments
- * of local times but for the hours that it leaves out: there the ends of intervals move outwards by as much
- * ([[ClockChanges]]).
+ * A function of the local time keeps order, except in the hours that a clock goes through twice. A function
+ * that makes moments of local times keeps order, except in the hours that a clock leaves out. There the ends
+ * of intervals move outwards by as much ([[ClockChanges]]).
  *
  * @param function
  *   over a row of this column alone
@@ -261,7 +268,7 @@ final private class OrderedFunction(
     else {
       var not = domain.first
       var so = domain.last
-      // halves the way between two values of which the second is so and the first is not
+      // halves the range between a value for which it does not hold and a value for which it does
       while (so - not != 1) {
         val middle = (not + so) >> 1
         if (isSo(result(middle))) so = middle else not = middle
@@ -320,21 +327,23 @@ final private class BytesOfString(override val column: FilterColumn) extends Mon
 }
 
 /**
- * When the clocks of a zone go back, and local times come a second time, or forward, and local times are left out.
+ * When the clocks of a zone go back, and local times come a second time, or forward, and local times are left
+ * out.
  *
  * @param exact
- *   whether equal local times have equal results; otherwise a result depends on which of two equal times is meant
+ *   whether equal local times have equal results; otherwise a result depends on which of two equal times is
+ *   meant
  * @param ofLocal
- *   whether moments are made of local times, of which those that are left out count from before the change; otherwise
- *   local times are made of moments
+ *   whether moments are made of local times, of which those that are left out count from before the change;
+ *   otherwise local times are made of moments
  */
 final private[predicate] case class ClockChanges(zone: ZoneId, exact: Boolean, ofLocal: Boolean = false) {
   private val rules = zone.getRules
 
   /**
-   * How far, in microseconds, the order of local times near a moment may differ from that of time itself: by no more
-   * than clocks go back (or forward) in all within some days, beyond which no two offsets can make up for the distance.
-   * A local time stands for a moment less than a day away.
+   * How far, in microseconds, the order of local times near a moment may differ from that of time itself: by
+   * no more than clocks go back (or forward) in all within some days, beyond which no two offsets can make up
+   * for the distance. A local time stands for a moment less than a day away.
    */
   def disorder(micros: Long): Long =
     if (rules.isFixedOffset) 0L
@@ -352,6 +361,9 @@ final private[predicate] case class ClockChanges(zone: ZoneId, exact: Boolean, o
 
 private object ClockChanges {
 
-  /** Offsets are within 18 hours of UTC: no two differ by more than 36 hours, and no date lasts longer than 48. */
+  /**
+   * Offsets are within 18 hours of UTC: no two differ by more than 36 hours, and no date lasts longer than
+   * 48.
+   */
   private val Near = 5L * 86400 * 1000000
 }

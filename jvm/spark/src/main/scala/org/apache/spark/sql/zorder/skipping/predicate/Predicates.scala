@@ -17,7 +17,9 @@ private[zorder] object Predicates {
   /** The set for which the filter is true, or more. */
   def whereTrue[R](filter: Expression, sets: FilterSets[R]): R = where(filter, truth = true, sets)
 
-  /** The set for which the filter is not true, but false or NULL, or more: outside, it is true for all rows. */
+  /**
+   * The set for which the filter is not true, but false or NULL, or more: outside, it is true for all rows.
+   */
   def whereNotTrue[R](filter: Expression, sets: FilterSets[R]): R =
     // where a constant is NULL the first set is everything: the second one takes a NULL for not false
     sets.or(whereNull(filter, sets), where(filter, truth = false, sets))
@@ -48,7 +50,7 @@ private[zorder] object Predicates {
     val each = parts.tail.foldLeft(where(parts.head._1, parts.head._2, sets)) { case (found, (part, so)) =>
       sets.and(found, where(part, so, sets))
     }
-    if (!sets.forgetful) each
+    if (!sets.testsAlone) each
     else
       together(parts, sets).foldLeft(each) { case (found, (column, condition)) =>
         sets.and(found, sets.on(column, condition))
@@ -86,9 +88,9 @@ private[zorder] object Predicates {
   }
 
   /**
-   * Where one of the values is NULL, of which each must be a constant or a column: a function may be NULL where its
-   * column is not. [[ColumnPredicate]] does not tell this. Its conditions hold the values for which a test is true, or
-   * false, or more, so that NULL is not what is outside of both.
+   * Where one of the values is NULL, of which each must be a constant or a column: a function may be NULL
+   * where its column is not. [[ColumnPredicate]] does not tell this. Its conditions hold the values for which
+   * a test is true, or false, or more, so that NULL is not what is outside of both.
    */
   private def anyNull[R](values: Seq[Expression], sets: FilterSets[R]): R =
     values.foldLeft(sets.none) { (found, v) =>
@@ -160,9 +162,10 @@ private[zorder] object Predicates {
 /**
  * What a filter is turned into by [[Predicates]]: sets that hold every row (or file) in question, or more.
  *
- * Who asks what a filter would read has sets of its own, and the filter is read here for all of them. A scan and `ZORDER
- * EXPLAIN` ask for the files of an index, all at once, by the same class. `clustering_where`, and a run with a `WHERE`,
- * ask for one file, row group or page at a time, by its bounds. A query log takes the conditions themselves.
+ * Each caller brings sets of its own, and the filter is read here for all callers. A scan and `ZORDER
+ * EXPLAIN` ask for the files of an index, all at once, by the same class. `clustering_where`, and a run with
+ * a `WHERE`, ask for one file, row group or page at a time, by its bounds. A query log takes the conditions
+ * themselves.
  */
 private[zorder] trait FilterSets[R] {
 
@@ -176,10 +179,10 @@ private[zorder] trait FilterSets[R] {
   def or(left: R, right: => R): R
 
   /**
-   * Whether `and` forgets what two tests say of one column together: `c > 5 AND c < 9` is not met by a file that has
-   * 1 and 20 and nothing between, though each test is.
+   * Whether `and` takes each test alone, and misses what two of them say of one column together: `c > 5 AND c
+   * < 9` is not met by a file that has 1 and 20 and nothing between, though each test is.
    */
-  def forgetful: Boolean = false
+  def testsAlone: Boolean = false
 
   /** Where the column meets the condition. */
   def on(column: FilterColumn, condition: Condition): R
@@ -195,8 +198,8 @@ private[zorder] trait FilterSets[R] {
   def onFunction(e: Expression, function: FilterColumn, condition: Condition): R = on(function, condition)
 
   /**
-   * Where a test, taken for a column of its own, has a truth value; None where it is no such column. What is known of
-   * its operands holds beside it.
+   * Where a test, taken for a column of its own, has a truth value; None where it is no such column. What is
+   * known of its operands holds beside it.
    */
   def asColumn(test: Expression, truth: Boolean): Option[R] = None
 
@@ -287,7 +290,9 @@ private object ColumnPredicate {
     case _ => None
   }
 
-  /** A list with a NULL in it is false for no value, but for NaN, which Spark's InSet does not find unknown. */
+  /**
+   * A list with a NULL in it is false for no value, but for NaN, which Spark's InSet does not find unknown.
+   */
   private def oneOf(c: FilterColumn, values: Seq[Any]): Option[ColumnPredicate] = {
     val normalized = values.filter(_ != null).map(normalize(c, _))
     val inside = Condition.in(normalized)
@@ -333,7 +338,7 @@ private object ColumnPredicate {
 
   /** None where the pattern begins with anything. */
   private def like(c: FilterColumn, pattern: String, escape: Char): Option[ColumnPredicate] = {
-    // Spark takes what is no UTF-8 for the character that stands for it, and finds that in a pattern
+    // Spark reads bytes that are no UTF-8 as U+FFFD, and a pattern with U+FFFD matches them
     val plain = pattern.takeWhile(ch => ch != '%' && ch != '_' && ch != escape && ch != '\ufffd')
     val bytes = plain.getBytes(UTF_8)
     if (plain == pattern) Some(equal(c, NormalizedBytes(bytes)))

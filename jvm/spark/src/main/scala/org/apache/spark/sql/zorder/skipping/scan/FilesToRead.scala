@@ -26,7 +26,8 @@ final class FilesToRead(index: StatisticsIndex, isUnanswered: Expression => Bool
    * Whether a file must be read, by its entry. So must one without an entry.
    *
    * @param listed
-   *   the entries of the very files that the scan lists: only their rows are counted on for the first rows of a query
+   *   the entries of the very files that the scan lists: only their rows are counted on for the first rows of
+   *   a query
    */
   def apply(filters: Seq[Expression], listed: Seq[Either[NoEntry, Int]]): Either[NoEntry, Int] => Boolean = {
     val needed = mayMatch(filters.map(FilesToRead.meant)).clone().asInstanceOf[BitSet]
@@ -85,8 +86,9 @@ object FilesToRead {
 }
 
 /**
- * The files of an index in which a filter may be true for some row, evaluated over all files at once. Whatever is
- * not understood may be true anywhere, so that an error of judgement reads a file too many and never one too few.
+ * The files of an index in which a filter may be true for some row, evaluated over all files at once.
+ * Whatever is not understood may be true anywhere, so that an error of judgement reads a file too many and
+ * never one too few.
  *
  * @param unansweredColumn
  *   attributes that are not what the index has under their names, such as partition columns
@@ -100,7 +102,7 @@ final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expressi
     filters.reduceOption(And(_, _)).fold(all)(Predicates.whereTrue(_, this))
 
   /** A file has several ranges, and values on both sides of what is asked for. */
-  override def forgetful: Boolean = true
+  override def testsAlone: Boolean = true
 
   override def all: BitSet = {
     val set = new BitSet(count)
@@ -148,15 +150,16 @@ final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expressi
 /**
  * The files that may hold one of the first rows of an order.
  *
- * Say, of `ORDER BY c DESC LIMIT k`. Let some files hold k rows together that pass the filters and whose c is not NULL,
- * and let T be the least c in the ranges of these files. Then k rows of the answer's candidates have `c >= T`, so
- * that no row with `c < T` is in the answer, whatever the ties and the further sort keys. Files whose ranges end below T
- * are left out, which the test `c >= T` says. Where NULLs come first, each row of these files is at or before T, NULL or
- * not, and the test is `c >= T OR c IS NULL`.
+ * An example is `ORDER BY c DESC LIMIT k`. Let some files hold k rows together that pass the filters and
+ * whose c is not NULL, and let T be the least c in the ranges of these files. Then k rows of the answer's
+ * candidates have `c >= T`, so that no row with `c < T` is in the answer, whatever the ties and the further
+ * sort keys. Files whose ranges end below T are left out, which the test `c >= T` says. Where NULLs come
+ * first, each row of these files is at or before T, NULL or not, and the test is `c >= T OR c IS NULL`.
  *
- * That stands as long as the k rows are read. So a file counts only if its entry is of the very file that is listed
- * for this scan, and only if the filters are true for all of its rows. Bounds that are cut off (of long strings in page
- * indexes) or leave room for a NaN are bounds all the same: T is the farther end of a range, which all values reach.
+ * That stands as long as the k rows are read. So a file counts only if its entry is of the very file that is
+ * listed for this scan, and only if the filters are true for all of its rows. Bounds that are cut off (of
+ * long strings in page indexes) or leave room for a NaN are bounds all the same: T is the farther end of a
+ * range, which all values reach.
  */
 final class FilesThatReachTop(index: StatisticsIndex, unansweredColumn: Expression => Boolean) {
 
@@ -231,8 +234,8 @@ final class FilesThatReachTop(index: StatisticsIndex, unansweredColumn: Expressi
 }
 
 /**
- * The files in which a filter is true for every row: those where it may be neither false nor NULL. Whatever is not
- * understood may be false anywhere.
+ * The files in which a filter is true for every row: those where it may be neither false nor NULL. Whatever
+ * is not understood may be false anywhere.
  */
 final class FilesThatMatchWholly(index: StatisticsIndex, unansweredColumn: Expression => Boolean) {
   private val may = new FilesThatMayMatch(index, unansweredColumn)

@@ -13,14 +13,15 @@ import org.apache.spark.sql.zorder.skipping.index.{FileKeys, LoadedIndexes, NoEn
 import org.apache.spark.sql.zorder.skipping.predicate.{JoinKeys, TopRows}
 
 /**
- * The files that a format has planned for one scan, narrowed by what its own planning does not use: the first rows that
- * a query wants, the keys of a join, lists of values, functions of columns; and by an index of ours, where the table has
- * one.
+ * The files that a format has planned for one scan, narrowed by what its own planning does not use: the first
+ * rows that a query wants, the keys of a join, lists of values, functions of columns; and by an index of
+ * ours, where the table has one.
  *
  * @param isUnanswered
  *   columns of the scan that the bounds say nothing of
  * @param bounds
- *   of the scan's snapshot, of at least the columns that some expressions name; see [[SnapshotStatistics.index]]
+ *   of the scan's snapshot, of at least the columns that some expressions name; see
+ *   [[SnapshotStatistics.index]]
  * @param indexed
  *   looked for when a filter first may need it
  */
@@ -30,15 +31,15 @@ final class NarrowedList(
     val isUnanswered: Expression => Boolean,
     bounds: Seq[Expression] => Option[StatisticsIndex],
     indexed: => Option[FormatIndex]) extends Logging {
-  private lazy val ours = told(indexed)
+  private lazy val ours = ifReadable(indexed)
 
   @volatile private var isUnreadable = false
 
   /**
-   * A query must not fail for what was meant to make it faster: adaptive execution asks when the metadata that the scan
-   * was planned from may be gone.
+   * A query must not fail for what was meant to make it faster: adaptive execution asks when the metadata
+   * that the scan was planned from may be gone.
    */
-  private def told[A](read: => Option[A]): Option[A] =
+  private def ifReadable[A](read: => Option[A]): Option[A] =
     if (isUnreadable) None
     else
       try read
@@ -58,26 +59,26 @@ final class NarrowedList(
   def bytes(filters: Seq[Expression]): Long = toRead(filters).fold(Long.MaxValue)(_.bytes(filters))
 
   private def toRead(expressions: Seq[Expression]): Option[FilesToRead] =
-    told(bounds(expressions)).map(new FilesToRead(_, isUnanswered))
+    ifReadable(bounds(expressions)).map(new FilesToRead(_, isUnanswered))
 
   /** The filters that the format does not use, and the bounds that answer them; None if there are none. */
   def index(filters: Seq[Expression]): Option[(Seq[Expression], StatisticsIndex)] = {
     val worth = filters.filter(asked.isWorth)
-    if (worth.isEmpty) None else told(bounds(worth)).map(worth -> _)
+    if (worth.isEmpty) None else ifReadable(bounds(worth)).map(worth -> _)
   }
 
   /** The filters on what an index of ours tells of, and the index; None if there are none. */
   def own(filters: Seq[Expression]): Option[(Seq[Expression], FormatIndex)] =
     if (filters.isEmpty) None
     else ours.flatMap { index =>
-      val told = filters.filter(index.tells)
-      if (told.isEmpty) None else Some(told -> index)
+      val answered = filters.filter(index.tells)
+      if (answered.isEmpty) None else Some(answered -> index)
     }
 
   /** The filters that may leave out files beyond those that the format leaves out. */
   def asks(filters: Seq[Expression]): Seq[Expression] = {
-    val told = own(filters).fold(Seq.empty[Expression])(_._1)
-    filters.filter(f => asked.isWorth(f) || told.contains(f))
+    val ofIndex = own(filters).fold(Seq.empty[Expression])(_._1)
+    filters.filter(f => asked.isWorth(f) || ofIndex.contains(f))
   }
 
   /** Whether Bloom filters are asked of a filter. */
@@ -104,8 +105,8 @@ final class NarrowedList(
         new StatisticsOfList(bounds, isUnanswered, worth, entries)
       }
       // its numbers of rows are those of whole files, and the first rows are none of its filters
-      val ofIndex = byIndex.toSeq.map { case (told, i) =>
-        new StatisticsOfList(i.index, i.isUnanswered, told, files.map(i.find))
+      val ofIndex = byIndex.toSeq.map { case (answered, i) =>
+        new StatisticsOfList(i.index, i.isUnanswered, answered, files.map(i.find))
       }
       val both = ofBounds ++ ofIndex
       val kept = planned.zipWithIndex.collect { case (f, n) if both.forall(_.keeps(n)) => f }
@@ -155,8 +156,8 @@ final private class StatisticsOfList(
 }
 
 /**
- * Whether a filter is worth a look at statistics. It is not if it is what the format prunes itself: a plain comparison of
- * a column.
+ * Whether a filter is worth a look at statistics. It is not if it is what the format prunes itself: a plain
+ * comparison of a column.
  *
  * @param mostListed
  *   the longest list of values that the format looks up value by value
@@ -178,8 +179,9 @@ final class AskedOfFormat(mostListed: Int) {
 }
 
 /**
- * An index of ours (`ZORDER INDEX`) of a table whose format plans its files, as one scan may ask it. Entries are of files
- * that never change. They tell of all rows of a file, also of those that deletes have taken away.
+ * An index of ours (`ZORDER INDEX`) of a table whose format plans its files, as one scan may ask it. Entries
+ * are of files that never change. They tell of all rows of a file, also of those that deletes have taken
+ * away.
  *
  * @param key
  *   how the index names a file, from how the format does
@@ -196,7 +198,10 @@ final class FormatIndex(
   def find(file: FileIdentity): Either[NoEntry, Int] =
     index.files.find(key(file.path), file.length, file.generation)
 
-  /** Whether the filter names what the index tells of. Of the first rows it tells nothing: deletes are not counted. */
+  /**
+   * Whether the filter names what the index tells of. Of the first rows it tells nothing: deletes are not
+   * counted.
+   */
   def tells(filter: Expression): Boolean = columns(filter).nonEmpty
 
   def asksBlooms(filter: Expression): Boolean =

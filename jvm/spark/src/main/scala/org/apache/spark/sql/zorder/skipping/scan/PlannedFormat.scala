@@ -19,12 +19,12 @@ import org.apache.spark.sql.zorder.table.FormatDescriptor
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
- * What a table format with statistics of its own contributes to skipping. It plans a list of files for each scan; we
- * leave out more of them, by filters that it does not use. What the filters mean, which files they need, what is
- * counted and what EXPLAIN says is the same for all formats ([[NarrowedList]]).
+ * What a table format with statistics of its own contributes to skipping. It plans a list of files for each
+ * scan; we leave out more of them, by filters that it does not use. What the filters mean, which files they
+ * need, what is counted and what EXPLAIN says is the same for all formats ([[NarrowedList]]).
  *
- * A format of Spark's file source overrides [[planned]] and [[fileIndex]], one of DataSource V2 the others. The adapter is compiled
- * against one version of the format; where the user's differs, nothing is narrowed.
+ * A format of Spark's file source overrides [[planned]] and [[fileIndex]], one of DataSource V2 the others.
+ * The adapter is compiled against one version of the format; where the user's differs, nothing is narrowed.
  */
 trait PlannedFormat {
 
@@ -61,7 +61,9 @@ trait PlannedFormat {
    */
   def explained(scan: Scan): Option[NarrowedCounts] = None
 
-  /** For EXPLAIN: the files of the snapshot that an index of a class of the format's reads, narrowed or not. */
+  /**
+   * For EXPLAIN: the files of the snapshot that an index of a class of the format's reads, narrowed or not.
+   */
   def files(index: FileIndex): Option[Long] = None
 }
 
@@ -101,8 +103,9 @@ trait NarrowedFileIndex extends PruningFileIndex {
 final case class NarrowedCounts(planned: Long, kept: Long, by: Seq[String], files: Option[Long] = None)
 
 /**
- * The adapters, found by the class names of what a scan carries. The classes of a format are touched only when a query
- * has such a scan. An adapter that does not fit the user's version of the format is asked once and then no more.
+ * The adapters, found by the class names of what a scan carries. The classes of a format are touched only
+ * when a query has such a scan. An adapter that does not fit the user's version of the format is asked once
+ * and then no more.
  */
 object ScansOfFormats extends Logging {
   private val loaded = new ConcurrentHashMap[FormatDescriptor, Option[PlannedFormat]]()
@@ -174,12 +177,12 @@ object ScansOfFormats extends Logging {
 }
 
 /**
- * Narrows scans of DataSource V2 when they are planned, and leaves the rest to Spark's own strategy. This is the first
- * place where a scan has all of its filters, and the last before its tasks are asked for. Adaptive execution comes here
- * again with the filters that it has added.
+ * Narrows scans of DataSource V2 when they are planned, and leaves the rest to Spark's own strategy. This is
+ * the first place where a scan has all of its filters, and the last before its tasks are asked for. Adaptive
+ * execution comes here again with the filters that it has added.
  *
- * The logical plan keeps the whole scan: adaptive execution finds the nodes of a running stage by identity, and plans
- * the same scan with other filters later.
+ * The logical plan keeps the whole scan: adaptive execution finds the nodes of a running stage by identity,
+ * and plans the same scan with other filters later.
  */
 object PlannedScanStrategy extends SparkStrategy {
 

@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.expr.ColumnPath
 /** The files of a scan, and what statistics tell of them. Equal where two scans may share an exchange. */
 trait PrunedFiles {
 
-  /** Of the table. */
+  /** The root of the table. */
   def root: Path
 
   /** Whether statistics tell anything of the scan's column. */
@@ -19,11 +19,11 @@ trait PrunedFiles {
   /** Whether a filter is false in all of some file. */
   def leavesOut(filter: Expression): Boolean
 
-  /** Of all files, or of those that are left of them; no more than there are is also a good answer. */
+  /** The bytes of all files, or of those that are left. A smaller number does no harm. */
   def sizeInBytes: Long
 
   /**
-   * So many bytes have the files, at least, that a scan with the filters reads; 0 where nobody knows.
+   * The least bytes of the files that a scan with the filters reads; 0 if they are not known.
    *
    * @param filters
    *   with the names that the scan gives its columns
@@ -35,11 +35,11 @@ trait PrunedFiles {
 trait PruningFileIndex extends FileIndex with PrunedFiles
 
 /**
- * A scan whose files may be left out: what the rules that mark scans look for, in plain Parquet and in every format
- * whose list of files we narrow.
+ * A scan whose files may be left out: what the rules that mark scans look for, in plain Parquet and in every
+ * format whose list of files we narrow.
  *
- * The names of its columns are those of the relation. A statement may spell them in another case, and Spark puts that
- * right only when it plans the scan: until then a rule asks with what [[named]] gives.
+ * The names of its columns are those of the relation. A statement may spell them in another case, and Spark
+ * puts that right only when it plans the scan: until then a rule asks with what [[named]] gives.
  *
  * @param partitionColumns
  *   columns whose filters the list applies in full, and whose values are not in the files
@@ -97,7 +97,9 @@ object PlanParts {
     e.transform { case a: AttributeReference => meaning.getOrElse(a, a) }
   }
 
-  /** Whether a scan applies the condition as it stands. Spark evaluates a function of Python above the scan. */
+  /**
+   * Whether a scan applies the condition as it stands. Spark evaluates a function of Python above the scan.
+   */
   def settled(condition: Expression): Boolean = condition.deterministic && !condition.exists {
     case _: SubqueryExpression | _: DynamicPruning | _: PythonUDF => true
     case _ => false

@@ -7,9 +7,9 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.skipping.index.{FileKeys, NoEntry, StatisticsIndex}
 
 /**
- * A table's own file index, whose files are left out of a scan where the statistics index says that no row of theirs
- * can match. Listing stays the wrapped index's work, and files are dropped only here, by the filters that the scan
- * really carries: later rules of the optimizer may join scans that have different filters.
+ * A table's own file index, whose files are left out of a scan where the statistics index says that no row of
+ * theirs can match. Listing stays the wrapped index's work, and files are dropped only here, by the filters
+ * that the scan really carries: later rules of the optimizer may join scans that have different filters.
  *
  * Two of them are equal where those that they wrap are, so that exchanges are reused as before.
  *

@@ -9,7 +9,8 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 
 /**
- * What skipping has done in this JVM for the scans of one table, or for those that filter on one of its columns.
+ * What skipping has done in this JVM for the scans of one table, or for those that filter on one of its
+ * columns.
  *
  * @param column
  *   None for all scans of the table

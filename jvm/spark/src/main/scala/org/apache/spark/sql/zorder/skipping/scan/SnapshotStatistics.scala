@@ -15,8 +15,8 @@ import org.apache.spark.unsafe.types.UTF8String
  * A file of a snapshot with the bounds that its format keeps.
  *
  * @param path
- *   as the format names the file; with `length` and `modified` it tells the file from all others of the table. A format
- *   whose paths are never used twice gives 0 for both.
+ *   as the format names the file; with `length` and `modified` it tells the file from all others of the
+ *   table. A format whose paths are never used twice gives 0 for both.
  * @param rows
  *   so many rows are surely read from the file: those that deletes take away, or may take away, do not count
  * @param columns
@@ -48,22 +48,22 @@ object BoundsSource {
   private val Raised = Seq("\uDBFF\uDFFF", "\uFFFE").map(UTF8String.fromString)
 
   /**
-   * Whether a bound may be another text than that of a row: it is as long as its format keeps any, or not all text, or it
-   * was cut. Its length alone does not tell, since Delta counts UTF-16 units.
+   * Whether a bound may be another text than that of a row: it is as long as its format keeps any, or not all
+   * text, or it was cut. Its length alone does not tell, since Delta counts UTF-16 units.
    */
   def mayBeCut(bound: UTF8String, longest: Int): Boolean =
     bound.numChars >= longest || bound.contains(Replacement) || Raised.exists(bound.endsWith)
 }
 
 /**
- * The bounds of a snapshot's files, in memory, column by column as they are first asked for. A snapshot never changes,
- * so that nothing here grows old.
+ * The bounds of a snapshot's files, in memory, column by column as they are first asked for. A snapshot never
+ * changes, so that the bounds stay true.
  *
  * @param columns
  *   all that may be asked for
  * @param admit
- *   whether so many more bytes may be held; a column that does not fit tells nothing, and no column does where the list
- *   of files does not fit
+ *   whether so many more bytes may be held; a column that does not fit tells nothing, and no column does
+ *   where the list of files does not fit
  */
 final class SnapshotStatistics(
     columns: IndexedSeq[IndexedColumn],
@@ -117,8 +117,9 @@ final class SnapshotStatistics(
 }
 
 /**
- * The statistics of snapshots that queries of this JVM have asked for, under `spark.zorder.skipping.maxMemory` for all of
- * them together, beside as much for indexes. Those that were asked for longest ago go first.
+ * The statistics of snapshots that queries of this JVM have asked for, under
+ * `spark.zorder.skipping.maxMemory` for all of them together, beside as much for indexes. Those that were
+ * asked for longest ago go first.
  */
 object SnapshotStatistics {
 
@@ -139,7 +140,7 @@ object SnapshotStatistics {
     Option(held.get(key)).getOrElse {
       val account = memory.open(key)
       val statistics = new SnapshotStatistics(columns, key.caseSensitive, account.admit)
-      // of two threads that ask at once, one is the last with both
+      // two threads may ask at once: the later one replaces the statistics and their account together
       memory.hold(key, account)(held.put(key, statistics))
       statistics
     }

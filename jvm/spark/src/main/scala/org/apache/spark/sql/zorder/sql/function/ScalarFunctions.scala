@@ -15,6 +15,34 @@ import org.apache.spark.unsafe.types.UTF8String
 /** One SQL function, as the session extension injects it. */
 final case class FunctionEntry(name: String, info: ExpressionInfo, builder: Seq[Expression] => Expression)
 
+object FunctionEntry {
+
+  /** Version of this project in which the functions came. */
+  private val Since = "0.1.0"
+
+  /** What `DESCRIBE FUNCTION EXTENDED` shows. Spark accepts only groups and sources of its own lists. */
+  private[function] def describe(
+      function: Class[_],
+      name: String,
+      usage: String,
+      arguments: String,
+      examples: String,
+      group: String,
+      source: String): ExpressionInfo =
+    new ExpressionInfo(
+      function.getName.stripSuffix("$"),
+      /* db = */ null,
+      name,
+      usage,
+      arguments,
+      examples,
+      /* note = */ "",
+      group,
+      Since,
+      /* deprecated = */ "",
+      source)
+}
+
 /** The SQL functions, in the order in which the guide lists them. */
 object ScalarFunctions {
   private val layouts = new LayoutArgument(LayoutLookUp.of(_, StoredLayout.json))
@@ -111,8 +139,11 @@ object ScalarFunctions {
   val all: Seq[FunctionEntry] = Seq(zorder, hilbert, compare, file, key, version)
 
   private def entry(function: Class[_], name: String, usage: String, arguments: String, examples: String)(
-      builder: Seq[Expression] => Expression): FunctionEntry =
-    FunctionEntry(name, FunctionDescription.scalar(function, name, usage, arguments, examples), builder)
+      builder: Seq[Expression] => Expression): FunctionEntry = {
+    val info =
+      FunctionEntry.describe(function, name, usage, arguments, examples, "misc_funcs", "built-in")
+    FunctionEntry(name, info, builder)
+  }
 }
 
 /** `zorder_version()`: the version of this package, e.g. `0.1.0`. STRING, never NULL. */

@@ -66,7 +66,10 @@ object TableFunctions {
     RowsWhenRead(() => advisor.rows())
   })
 
-  /** `SELECT * FROM zorder_skipping_usage()`: a row for each table that was scanned, and for each of its columns. */
+  /**
+   * `SELECT * FROM zorder_skipping_usage()`: a row for each table that was scanned, and for each of its
+   * columns.
+   */
   private val skippingUsage = new TableFunctionOf(
     "zorder_skipping_usage",
     "What queries have skipped by statistics indexes since this application began, by table and column.",
@@ -150,7 +153,8 @@ object TableFunctions {
     eventLog)
 
   /**
-   * A function about the clustering of a table, from metadata alone. NULL stands for a string that is left out.
+   * A function about the clustering of a table, from metadata alone. NULL stands for a string that is left
+   * out.
    *
    * @param least
    *   number of parameters that must be there
@@ -247,12 +251,14 @@ final class TableFunctionOf private[function] (
 
   val info: ExpressionInfo = {
     val meaning = arguments.meaning.map { case (n, m) => s"      * $n - $m\n" }
-    FunctionDescription.table(
+    FunctionEntry.describe(
       classOf[TableFunctionOf],
       name,
       s"_FUNC_(${arguments.signature}) - $what",
       if (meaning.isEmpty) "" else meaning.mkString("\n    Arguments:\n", "", ""),
-      s"\n    Examples:\n      > SELECT * FROM _FUNC_($example);\n")
+      s"\n    Examples:\n      > SELECT * FROM _FUNC_($example);\n",
+      "generator_funcs",
+      "scala_udf")
   }
 
   /** One value, so that to register it again is no change that Spark would warn of. */

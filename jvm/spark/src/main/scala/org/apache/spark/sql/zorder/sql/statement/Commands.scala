@@ -220,7 +220,10 @@ final case class LogStartCommand(path: Option[String], keepLiterals: Option[Bool
 final case class LogStopCommand() extends ZOrderCommand("ZOrderLogStop", QueryLogging.resultSchema) {
   override protected def detail: String = ""
 
-  /** Spark copies each plan that it compares with cached ones, and looks for a constructor that has parameters. */
+  /**
+   * Spark copies each plan that it compares with cached ones, and looks for a constructor that has
+   * parameters.
+   */
   override def makeCopy(newArgs: Array[AnyRef]): LogicalPlan = LogStopCommand()
 
   override def run(session: SparkSession): Seq[Row] = Seq(QueryLogging.stop(Shims.classic(session)))

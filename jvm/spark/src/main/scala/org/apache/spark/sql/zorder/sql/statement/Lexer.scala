@@ -200,8 +200,8 @@ object StatementFilter {
   }
 
   /**
-   * The text with the number of its first token that is ours, and the mode of EXPLAIN. Reads three words at most, and
-   * substitutes variables only if the statement may be ours.
+   * The text with the number of its first token that is ours, and the mode of EXPLAIN. Reads three words at
+   * most, and substitutes variables only if the statement may be ours.
    */
   private def opening(sql: String): Option[(Lexer, Int, Option[ExplainMode])] =
     try {

@@ -11,8 +11,8 @@ import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
 import sparkzorder.curve.build.CurveRegistry
 
 /**
- * Makes the command of a statement that begins with `OPTIMIZE` or `ZORDER`; its table has not been looked up then.
- * Refuses, with one sentence, everything that is not one of the statements in docs/spec.md.
+ * Makes the command of a statement that begins with `OPTIMIZE` or `ZORDER`; its table has not been looked up
+ * then. Refuses, with one sentence, everything that is not one of the statements in docs/spec.md.
  *
  * @param delegate
  *   Spark's parser, or another extension's on top of it: it parses names and expressions
@@ -41,12 +41,12 @@ final class StatementParser(delegate: ParserInterface) {
     val (table, next) = TableRefParser.read(text, if (ifExists) from + 2 else from)
     val clauses = Clause.split(text, next, kind.grammar)
     kind match {
-      case StatementKind.Vacuum => VacuumStatement.vacuum(text, table, clauses)
+      case StatementKind.Vacuum => VacuumStatement.parseVacuum(text, table, clauses)
       case StatementKind.Rollback => RollbackCommand(table)
       case StatementKind.Audit =>
         AuditCommand(table, clauses.headOption.fold(Seq.empty[String])(ClusterStatement.list(text, _)))
       case StatementKind.History => HistoryCommand(table)
-      case StatementKind.Remove => VacuumStatement.remove(text, table, clauses)
+      case StatementKind.Remove => VacuumStatement.parseRemove(text, table, clauses)
       case StatementKind.CreateIndex => IndexStatement.create(text, table, clauses)
       case StatementKind.RefreshIndex => RefreshIndexCommand(table, ifExists)
       case StatementKind.DescribeIndex => DescribeIndexCommand(table)
@@ -97,9 +97,9 @@ private[statement] object ClusterStatement {
       target: TableRef,
       clauses: Seq[ClauseBody]): OptimizeCommand = {
     def clause(wanted: Clause*): Option[ClauseBody] = clauses.find(c => wanted.contains(c.clause))
-    clause(Clause.Full).foreach(isEmpty(text, _))
-    clause(Clause.DryRun).foreach(isEmpty(text, _))
-    clause(Clause.AsRows).foreach(isEmpty(text, _))
+    clause(Clause.Full).foreach(refuseBody(text, _))
+    clause(Clause.DryRun).foreach(refuseBody(text, _))
+    clause(Clause.AsRows).foreach(refuseBody(text, _))
     val request = ClusterRequest(
       target = target,
       by = clause(Clause.ZOrderBy, Clause.By).fold(Seq.empty[String])(list(text, _)),
@@ -114,7 +114,8 @@ private[statement] object ClusterStatement {
     OptimizeCommand(request, asRows = clause(Clause.AsRows).isDefined)
   }
 
-  private def isEmpty(text: StatementText, clause: ClauseBody): Unit =
+  /** Refuses what stands behind a clause that takes nothing. */
+  def refuseBody(text: StatementText, clause: ClauseBody): Unit =
     clause.body.headOption.foreach(text.found(_, s"after ${clause.clause.name}"))
 
   private def notEmpty(text: StatementText, clause: ClauseBody): IndexedSeq[Token] =
@@ -230,16 +231,16 @@ private[statement] object IndexStatement {
 /** Parses the clauses of `ZORDER VACUUM` and `ZORDER REMOVE`. */
 private[statement] object VacuumStatement {
 
-  def vacuum(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): VacuumCommand = {
+  def parseVacuum(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): VacuumCommand = {
     val dryRun = clauses.find(_.clause == Clause.DryRun)
-    dryRun.flatMap(_.body.headOption).foreach(text.found(_, "after DRY RUN"))
+    dryRun.foreach(ClusterStatement.refuseBody(text, _))
     val retain = clauses.find(_.clause == Clause.Retain).map(hours(text, _))
     val late = clauses.find(_.clause == Clause.LateFiles).map(choice(text, _))
     VacuumCommand(target, retain, late, dryRun.isDefined)
   }
 
-  def remove(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): RemoveCommand = {
-    clauses.foreach(c => c.body.headOption.foreach(text.found(_, s"after ${c.clause.name}")))
+  def parseRemove(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): RemoveCommand = {
+    clauses.foreach(ClusterStatement.refuseBody(text, _))
     clauses.drop(1).foreach(c => text.fail(c.head.start, "MOVE HOME and STAY exclude each other"))
     RemoveCommand(
       target,

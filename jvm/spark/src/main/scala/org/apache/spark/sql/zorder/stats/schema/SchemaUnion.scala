@@ -69,7 +69,7 @@ object SchemaUnion {
     }
     val spelled = catalogSchema.map(c => if (caseSensitive) c else FileSpelling.of(c, footers))
     val union =
-      spelled.map(catalog => merge.withCatalog(catalog, files, holder(perSchema, _, _))).getOrElse(files)
+      spelled.map(c => merge.withCatalog(Nil, c.asNullable, files, holder(perSchema, _, _))).getOrElse(files)
     val timestamps = SparkWriterSchema.timestamps(perSchema.map(_._1), timestampType)
     val (written, unwritable) = SparkWriterSchema.leaves(union, timestamps)
     val extra = catalogSchema.toSeq.flatMap { catalog =>
@@ -206,7 +206,7 @@ private[stats] object SchemaProblems {
  * @param oneSpelling
  *   whether all files have to spell a column alike, because no catalog does it for them
  */
-final private class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean = true) {
+final private class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean) {
   import SchemaMerge.Place
 
   private val conflictNotes = mutable.LinkedHashSet.empty[(String, Seq[(String, Any)])]
@@ -234,14 +234,25 @@ final private class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean = t
     StructType(merged ++ b.fields.filterNot(f => known(key(f.name))))
   }
 
-  /** The catalog's columns in its order and spelling, then the rest of the files' columns. */
-  def withCatalog(catalog: StructType, files: StructType, file: Place): StructType = {
+  /**
+   * The catalog's columns in its order and spelling, then the rest of the files' columns.
+   *
+   * @param path
+   *   of the struct whose fields these are; empty for the columns of the table
+   */
+  def withCatalog(
+      path: Seq[String],
+      catalog: StructType,
+      files: StructType,
+      file: Place): StructType = {
     val byKey = files.fields.map(f => key(f.name) -> f).toMap
-    val first = nullable(catalog).fields.map { c =>
+    val first = catalog.fields.map { c =>
       byKey.get(key(c.name)) match {
         case Some(f) =>
-          val dataType = types(Seq(c.name), c.dataType, f.dataType, file, catalogFirst = true)
-          f.copy(name = c.name, dataType = dataType, metadata = both(f.metadata, c.metadata))
+          val dataType = types(path :+ c.name, c.dataType, f.dataType, file, catalogFirst = true)
+          // of the catalog's metadata, only that of whole columns is kept
+          val metadata = if (path.isEmpty) both(f.metadata, c.metadata) else f.metadata
+          f.copy(name = c.name, dataType = dataType, metadata = metadata)
         case None => c
       }
     }
@@ -289,7 +300,7 @@ final private class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean = t
       file: Place,
       catalogFirst: Boolean = false): DataType = (plain(a), plain(b)) match {
     case (x: StructType, y: StructType) =>
-      if (catalogFirst) nestedCatalog(path, x, y, file) else structs(path, x, y, file)
+      if (catalogFirst) withCatalog(path, x, y, file) else structs(path, x, y, file)
     case (x: ArrayType, y: ArrayType) =>
       ArrayType(types(path :+ "element", x.elementType, y.elementType, file, catalogFirst))
     case (x: MapType, y: MapType) =>
@@ -311,29 +322,11 @@ final private class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean = t
       a
   }
 
-  private def nestedCatalog(
-      path: Seq[String],
-      catalog: StructType,
-      files: StructType,
-      file: Place): StructType = {
-    val byKey = files.fields.map(f => key(f.name) -> f).toMap
-    val first = catalog.fields.map(c =>
-      byKey.get(key(c.name)) match {
-        case Some(f) =>
-          f.copy(name = c.name, types(path :+ c.name, c.dataType, f.dataType, file, catalogFirst = true))
-        case None => c
-      })
-    val known = catalog.fields.map(f => key(f.name)).toSet
-    StructType(first ++ files.fields.filterNot(f => known(key(f.name))))
-  }
-
   private def spelledTwice(path: Seq[String], struct: StructType, file: Place): Unit =
     struct.fields.groupBy(f => key(f.name)).values.filter(_.length > 1).foreach { same =>
       val names = same.map(f => (path :+ f.name).mkString(".")).mkString(" and ")
       conflict("ZORDER_SCHEMA_CONFLICT.ONE_NAME", "file" -> file(path, struct), "columns" -> names)
     }
-
-  private def nullable(struct: StructType): StructType = struct.asNullable
 
   /** CHAR and VARCHAR are strings in a file. */
   private def plain(dataType: DataType): DataType = dataType match {

@@ -2,10 +2,7 @@ package org.apache.spark.sql.zorder.table.file
 
 import java.util.Locale
 
-import scala.util.matching.Regex
-
 import org.apache.hadoop.fs.Path
-import org.apache.parquet.hadoop.ParquetOutputFormat
 import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils.{DEFAULT_PARTITION_NAME, unescapePathName}
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.types.{StringType, StructType}
@@ -89,33 +86,4 @@ private[zorder] object PartitionValues {
       }
     }
   }
-}
-
-/**
- * The shuffle partition that wrote a file, by the file's name: its number over all layouts of a run.
- *
- * @param writer
- *   who names files so
- * @param pattern
- *   of a name, with the number as its only group
- */
-private[table] final class PartNumber(writer: String, pattern: Regex) {
-  def apply(path: String): Int = new Path(path).getName match {
-    case pattern(number) => number.toInt
-    case other => throw new IllegalStateException(s"$other is not a file that $writer wrote")
-  }
-}
-
-/** A path without scheme and host, and without a slash at its end, by which two names of one place are compared. */
-private[zorder] object PathText {
-  def of(path: Path): String = path.toUri.getPath.stripSuffix("/")
-}
-
-/** The setting by which Parquet's writer ends a row group after a number of rows, if its bytes do not come first. */
-private[zorder] object RowGroupLimit {
-  val Key = "parquet.block.row.count.limit"
-
-  /** Parquet has it since 1.16, so Spark has it since 4.1. */
-  val supported: Boolean =
-    classOf[ParquetOutputFormat[_]].getFields.exists(f => f.getType == classOf[String] && f.get(null) == Key)
 }

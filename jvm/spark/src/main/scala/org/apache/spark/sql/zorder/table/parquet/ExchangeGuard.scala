@@ -28,6 +28,7 @@ import org.apache.spark.sql.execution.datasources.{
   PruneFileSourcePartitions
 }
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
+import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims
@@ -35,7 +36,6 @@ import org.apache.spark.sql.zorder.table.parquet.commit.{
   CatalogCommit,
   CatalogEntry,
   CatalogRecovery,
-  CommitWait,
   ExchangeMark,
   PathRecovery,
   RenamedTable
@@ -161,7 +161,8 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
 
   /** What the catalog says of the table when no exchange is under way. */
   private def quiet(table: CatalogTable): CommitMarks = {
-    val end = System.nanoTime + CommitWait.of(classic) * 1000000L
+    val waitMs = SessionKeys.commitWaitMs(classic.sessionState.conf)
+    val end = System.nanoTime + waitMs * 1000000L
     var now = fresh(table)
     var late = false
     while (now.exchanging.exists(underWay(table, _))) {
@@ -169,8 +170,8 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
         refuse(
           "ZORDER_RETRY_QUERY.EXCHANGE_NOT_DONE",
           "table" -> table.identifier.unquotedString,
-          "seconds" -> CommitWait.of(classic) / 1000,
-          "setting" -> CommitWait.Key)
+          "seconds" -> waitMs / 1000,
+          "setting" -> SessionKeys.CommitWait.key)
       // when the time is over, the last look counts: this one may have finished a dead run, however long that took
       late = System.nanoTime > end
       if (!late) Thread.sleep(PollMs)
@@ -195,9 +196,8 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
     entry.store.get(txn).orElse(ofEarlierName(table, entry, txn)).exists { journal =>
       if (Heartbeat.isAlive(entry.store, journal)) journal.state != JournalState.Done
       else {
-        val exchanging = PathRecovery.isExchanging(journal)
-        if (exchanging) finish(table, entry, journal)
-        exchanging
+        if (journal.isExchanging) finish(table, entry, journal)
+        journal.isExchanging
       }
     }
   }

@@ -29,7 +29,7 @@ private[parquet] object FirstPlaces {
       val now = live
       val used = now.values.map(PathText.of).toSet
       val named = done.flatMap(_.units.map(u => PathText.of(u.old))).toSet
-      val places = table.entry.left(now).toSeq.sortBy(_._1).filterNot { case (_, home) =>
+      val places = table.entry.firstPlaces(now).toSeq.sortBy(_._1).filterNot { case (_, home) =>
         used(PathText.of(home)) || named(PathText.of(home))
       }
       val moved = done.flatMap(j => j.units.map(u => PathText.of(u.target) -> j)).toMap

@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
-import org.apache.spark.sql.zorder.table.{CommitRequest, Operation, RunRecord}
+import org.apache.spark.sql.zorder.table.{CommitRequest, Operation, RunRecord, VacuumStatus}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.commit.{NestedFiles, SwapPlan}
 import org.apache.spark.sql.zorder.table.parquet.files.{
@@ -20,18 +20,18 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalKind, 
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
 
 /** What the user says of files that a job has written to a place where the table's files lay before. */
-sealed abstract private[zorder] class LateChoice(val word: String, val status: String)
+sealed abstract private[zorder] class LateChoice(val word: String, val status: VacuumStatus)
 
 private[zorder] object LateChoice {
 
   /** The files become rows beside those that the table has. */
-  case object Append extends LateChoice("APPEND", "APPENDED")
+  case object Append extends LateChoice("APPEND", VacuumStatus.Appended)
 
   /** The files replace the rows that the table has there. */
-  case object Replace extends LateChoice("REPLACE", "REPLACED")
+  case object Replace extends LateChoice("REPLACE", VacuumStatus.Replaced)
 
   /** The files stay where they are and are no rows of the table. */
-  case object Ignore extends LateChoice("IGNORE", "IGNORED")
+  case object Ignore extends LateChoice("IGNORE", VacuumStatus.Ignored)
 
   val all: Seq[LateChoice] = Seq(Append, Replace, Ignore)
 }
@@ -68,7 +68,7 @@ private[zorder] final case class LateDataFile(
   def path: Path = new Path(dir, file.rel)
 
   /** The file as journals name it: by its full path. */
-  def noted: ListedFile = file.copy(rel = path.toString)
+  def noted: ListedFile = file.under(dir)
 }
 
 /**
@@ -123,10 +123,10 @@ private[zorder] object LateFiles {
    * well be another one.
    */
   private def isCopiedOntoItself(trees: Seq[(SwapUnit, DirectoryListing)]): Boolean = {
-    val data = trees.map { case (u, tree) => (u.named.filter(_.isData), tree.files) }
+    val data = trees.map { case (u, tree) => (u.oldFiles.filter(_.isData), tree.files) }
     data.map(_._1.size).sum > 1 && data.forall { case (old, now) =>
-      val there = now.map(f => (f.rel, f.length)).toSet
-      old.forall(f => there((f.rel, f.length))) && old.intersect(now).isEmpty
+      val there = now.map(_.identity).toSet
+      old.forall(f => there(f.identity)) && old.intersect(now).isEmpty
     }
   }
 
@@ -136,13 +136,13 @@ private[zorder] object LateFiles {
       unit: SwapUnit,
       tree: DirectoryListing,
       again: Boolean): Seq[LateDataFile] = {
-    val named = unit.named.toSet
-    val names = named.map(_.rel)
-    val lengths = named.map(f => (f.rel, f.length))
-    def known(f: ListedFile) = named(f) || (again && lengths((f.rel, f.length)))
-    val there = tree.files.map(f => (f.rel, f.length)).toSet
+    val old = unit.oldFiles.toSet
+    val names = old.map(_.rel)
+    val identities = old.map(_.identity)
+    def known(f: ListedFile) = old(f) || (again && identities(f.identity))
+    val there = tree.files.map(_.identity).toSet
     // a journal whose files were vacuumed names none any more
-    val whole = unit.inputs.nonEmpty && unit.named.filter(_.isData).forall(f => there((f.rel, f.length)))
+    val whole = unit.inputs.nonEmpty && unit.oldFiles.filter(_.isData).forall(f => there(f.identity))
     tree.data.filterNot(f => known(f) || UnfinishedFiles.is(table.store.fs, unit.old, f)).map(f =>
       LateDataFile(
         Some(journal),
@@ -158,8 +158,8 @@ private[zorder] object LateFiles {
   private def hasLastRun(table: ParquetTable, done: Seq[Journal], partition: String, dir: Path): Boolean = {
     val last = done.flatMap(_.units).filter(_.partition == partition).last
     val made = (last.outputs ++ last.kept).filter(_.isData)
-    lazy val there = DirectoryListing.walk(table.store.fs, dir).files.map(f => (f.rel, f.length)).toSet
-    made.isEmpty || made.exists(f => there((f.rel, f.length)))
+    lazy val there = DirectoryListing.walk(table.store.fs, dir).files.map(_.identity).toSet
+    made.isEmpty || made.exists(f => there(f.identity))
   }
 
   /** By its own name, or as the same file: an object store does not keep the modification time of what is copied. */
@@ -266,7 +266,7 @@ private[zorder] object LateFiles {
       found: Seq[LateDataFile],
       inputs: Seq[DataFile],
       statement: String): Unit = {
-    val spelling = table.actual.map(_.swap)
+    val spelling = table.dirByName.map(_.swap)
     val runId = UUID.randomUUID().toString.take(8)
     val journal = table.stage(runId, Operation.Replace)
     try {
@@ -290,7 +290,7 @@ private[zorder] object LateFiles {
     table.draft(Journal.newTxn(""), Operation.Replace, "").at(JournalState.Done)
 
   private def writerIn(table: ParquetTable, dir: Path): Option[String] =
-    DirectoryListing.walk(table.store.fs, dir).writer
+    DirectoryListing.walk(table.store.fs, dir).scratchDirs.headOption
 
   private def copy(table: ParquetTable, late: LateDataFile, dir: Path): Unit = {
     val to = place(late, dir)

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{NumericType, StructType}
+import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderConsentException}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -26,7 +27,6 @@ import org.apache.spark.sql.zorder.table.parquet.commit.{
   CatalogCommit,
   CatalogEntry,
   CatalogRecovery,
-  CommitWait,
   ExchangeMark,
   PathCommit,
   PathCompletion,
@@ -87,7 +87,7 @@ private[zorder] trait ParquetTable extends ClusterTable {
   def liveDirs(): Map[String, Path]
 
   /** The directories of partitions by their spelling in a staging directory. */
-  private[parquet] def actual: Map[String, String]
+  private[parquet] def dirByName: Map[String, String]
 
   /** The catalog's name of the table, if it was opened by that. */
   private[parquet] def catalogName: Option[TableIdentifier]
@@ -129,11 +129,12 @@ private[zorder] trait ParquetTable extends ClusterTable {
       "cause" -> said)
 
   /**
-   * Puts the staged files in place of `request.inputs`, or throws and changes nothing; the staging directory is
-   * gone then. Files of the snapshot that are not inputs stay part of the table.
+   * Puts the staged files in place of `request.inputs`, or throws and changes nothing; the staging directory
+   * is gone then. Files of the snapshot that are not inputs stay part of the table.
    *
    * @param journal
-   *   from `prepare`. Below its staging directory, partitions are spelt as Spark writes them, see `actual`.
+   *   from `prepare`. Below its staging directory, partitions are spelt as Spark writes them, see
+   *   `dirByName`.
    * @param staged
    *   what lies in that directory
    */
@@ -241,7 +242,7 @@ private[zorder] class PathParquetTable(
     override val root: Path,
     opened: => DirectoryListing,
     override val properties: Map[String, String] = Map.empty,
-    registered: Option[CatalogTable] = None,
+    registered: Option[CatalogTable],
     named: Boolean = false)
     extends ParquetTable {
 
@@ -273,7 +274,7 @@ private[zorder] class PathParquetTable(
   override def files(): Seq[DataFile] = {
     val tree = if (isListed) DirectoryListing.walk(fs, root) else firstListing
     isListed = true
-    tree.dataFiles(DirectoryListing.partitionOf)
+    tree.dataFiles(_.parent)
   }
 
   override def state: StateDir = new StateDir(fs, root)
@@ -299,19 +300,19 @@ private[zorder] class PathParquetTable(
       journal: Journal,
       staged: DirectoryListing,
       request: CommitRequest): Unit = {
-    val actual = this.actual
+    val dirByName = this.dirByName
     val units =
       try {
         checkBase()
         checkStaged(journal)
-        SwapPlan.forPath(store, journal, staged, request.inputs, actual, liveDirs())
+        SwapPlan.forPath(store, journal, staged, request.inputs, dirByName, liveDirs())
       } catch { case e: Throwable => discard(journal); throw e }
-    val record = SwapPlan.inPlace(request.record, actual)
+    val record = SwapPlan.inPlace(request.record, dirByName)
     pathCommit.commit(journal.copy(units = units), record, request.layouts)
     runs = state.nextNumber()
   }
 
-  private def pathCommit = new PathCommit(store, mark, CommitWait.of(session))
+  private def pathCommit = new PathCommit(store, mark, SessionKeys.commitWaitMs(session.sessionState.conf))
 
   override private[parquet] def reversed(txn: String, unit: SwapUnit): SwapUnit =
     unit.copy(staged = unit.old, old = SwapPlan.below(store.retired(txn), unit.partition))
@@ -329,16 +330,16 @@ private[zorder] class PathParquetTable(
     if (named && state.nextNumber() != runs)
       throw new ZOrderConflictException("ZORDER_CONFLICT.OTHER_COMMIT", "table" -> name)
 
-  override private[parquet] def actual: Map[String, String] = content.actual
+  override private[parquet] def dirByName: Map[String, String] = content.dirByName
 
   /** Where the data of each partition is now. */
   override def liveDirs(): Map[String, Path] =
-    Map("" -> root) ++ content.actual.values.map(p => p -> (if (p.isEmpty) root else new Path(root, p)))
+    Map("" -> root) ++ content.dirByName.values.map(p => p -> (if (p.isEmpty) root else new Path(root, p)))
 }
 
 /**
- * A table whose directories are exchanged and whose partitions are in the catalog. A partition that the catalog does
- * not name is no part of the table.
+ * A table whose directories are exchanged and whose partitions are in the catalog. A partition that the
+ * catalog does not name is no part of the table.
  *
  * @param entry
  *   the table in the catalog
@@ -357,7 +358,7 @@ final private[zorder] class PartitionedParquetTable(entry: CatalogEntry)
   override def schema: StructType = entry.meta.schema
   override def declared: Option[StructType] = Some(entry.meta.dataSchema)
   override def partitionSchema: StructType = entry.meta.partitionSchema
-  override private[parquet] def actual: Map[String, String] = entry.actual()
+  override private[parquet] def dirByName: Map[String, String] = entry.dirByName()
   override def liveDirs(): Map[String, Path] = entry.liveDirs()
   override def files(): Seq[DataFile] = entry.files()
 
@@ -379,7 +380,10 @@ final private[zorder] class PartitionedParquetTable(entry: CatalogEntry)
     }
   }
 
-  /** Hive spells names of columns in lower case and numbers without zeros, and directories may have them otherwise. */
+  /**
+   * Hive spells names of columns in lower case and numbers without zeros, and directories may have them
+   * otherwise.
+   */
   private def isHome(partition: String, dir: Path): Boolean = {
     val numbers = partitionSchema.fields.map(_.dataType.isInstanceOf[NumericType])
     def plain(path: String): Seq[String] = path.split('/').toSeq.zipWithIndex.map { case (part, i) =>
@@ -395,8 +399,8 @@ final private[zorder] class PartitionedParquetTable(entry: CatalogEntry)
 }
 
 /**
- * A Parquet table of Spark's catalog whose files move: runs write into new directories, which the catalog then names. If
- * it is partitioned, its partitions are in the catalog too.
+ * A Parquet table of Spark's catalog whose files move: runs write into new directories, which the catalog
+ * then names. If it is partitioned, its partitions are in the catalog too.
  *
  * @param agreed
  *   whether the user has said that the files may move
@@ -460,7 +464,7 @@ private[zorder] final class CatalogParquetTable(
   }
 
   override def liveDirs(): Map[String, Path] = entry.liveDirs()
-  override private[parquet] def actual: Map[String, String] = entry.actual()
+  override private[parquet] def dirByName: Map[String, String] = entry.dirByName()
 
   override def checkBeforeRun(): Unit = {
     entry.checkSpelling()
@@ -490,7 +494,7 @@ private[zorder] final class CatalogParquetTable(
     catalogCommit.commit(journal, staged, request)
   }
 
-  private def catalogCommit = new CatalogCommit(entry, CommitWait.of(session))
+  private def catalogCommit = new CatalogCommit(entry, SessionKeys.commitWaitMs(session.sessionState.conf))
 
   override private[parquet] def reversed(txn: String, unit: SwapUnit): SwapUnit =
     unit.copy(target = unit.old, staged = unit.old, old = unit.target)

@@ -1,15 +1,13 @@
 package org.apache.spark.sql.zorder.table.parquet
 
-import java.util.Locale
-
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.zorder.conf.{SessionKeys, ZOrderOption}
 import org.apache.spark.sql.zorder.errors.ZOrderException.{refuse, notAgreed}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{Operation, RunRecord, VacuumResult}
+import org.apache.spark.sql.zorder.table.{Operation, RunRecord, VacuumResult, VacuumStatus}
 import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.commit.{
-  CommitWait,
   HomeCommit,
   PathCompletion,
   PathRecovery,
@@ -34,12 +32,8 @@ import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 /**
  * `ZORDER VACUUM`: deletes files that a journal names as rewritten or copied, and nothing else.
  *
- * Files that somebody has written to a place whose old files are gone stop it, since the user has to say what they are
- * ([[LateChoice]]). The status of a directory: DELETED, WATCHED (empty, the first place of an external table), KEPT (younger than the
- * retention), CARRIED_OVER (only late files), OVERWRITTEN (in a dry run:
- * files that would stop it), LINK (leads to a directory that is not ours), WRITER_IN_FLIGHT,
- * FILES_LEFT (files that no journal names), ABANDONED (staging directory of a dead run), NO_JOURNAL (ours by name,
- * but no journal explains it).
+ * Files that somebody has written to a place whose old files are gone stop it, since the user has to say what
+ * they are ([[LateChoice]]).
  *
  * @param spared
  *   full paths of files that stay all the same
@@ -57,7 +51,7 @@ private[zorder] final class ParquetVacuum(
   /** How long what another JVM may be writing is left alone. */
   private val patience = math.min(retentionMs, PathRecovery.StagingMs)
 
-  /** Asked again each time: a commit that this vacuum has finished itself changed its journal only just now. */
+  /** Asked again each time: a commit that this vacuum has finished itself changed its journal just now. */
   private def now: Long = System.currentTimeMillis
 
   def run(): Seq[VacuumResult] = {
@@ -66,8 +60,8 @@ private[zorder] final class ParquetVacuum(
     val found = LateFiles.find(table).filterNot(f => f.home && spared(f.path.toString))
     val (sure, unsure) = found.partition(_.sure)
     val late = sure.groupBy(_.dir).map { case (dir, found) => dir -> found.size.toLong }
-    val home = counted(sure.filter(_.home), "CARRIED_OVER", StayReason.carriedOver) ++
-      counted(unsure, "OVERWRITTEN", StayReason.overwritten)
+    val home = counted(sure.filter(_.home), VacuumStatus.CarriedOver) ++
+      counted(unsure, VacuumStatus.Overwritten)
     if (!dryRun) LateFiles.carryAll(table, found)
     val inUse = table.files().map(_.path).toSet
     val purged = for {
@@ -82,9 +76,9 @@ private[zorder] final class ParquetVacuum(
     abandoned ++ home ++ purged ++ unexplained()
   }
 
-  private def counted(late: Seq[LateDataFile], status: String, reason: String): Seq[VacuumResult] =
+  private def counted(late: Seq[LateDataFile], status: VacuumStatus): Seq[VacuumResult] =
     late.groupBy(_.dir).toSeq.sortBy(_._1.toString).map { case (dir, found) =>
-      VacuumResult(dir, 0, 0, found.size.toLong, status, reason)
+      VacuumResult(dir, 0, 0, found.size.toLong, status)
     }
 
   /** Including those of a dropped table of the same name: they name their old files too. */
@@ -95,21 +89,19 @@ private[zorder] final class ParquetVacuum(
 
   private def purge(journal: Journal, unit: SwapUnit, carried: Long, inUse: Set[String]): VacuumResult = {
     val tree = DirectoryListing.walk(fs, unit.old)
-    val named = unit.named.toSet
+    val old = unit.oldFiles.toSet
     val copied = store.get(journal.txn).toSeq.flatMap(_.carried).toSet
     def mayGo(f: ListedFile): Boolean =
-      !inUse(s"${tree.root}/${f.rel}") && !spared(new Path(
-        unit.old,
-        f.rel).toString) && !SymbolicLinks.onTheWay(unit.old, f.rel) &&
-        (named(f) || CarriedOverFiles.stale(f.rel) || marker(f) || empty(f) || copied(f.copy(rel =
-          new Path(unit.old, f.rel).toString)))
+      !inUse(s"${tree.root}/${f.rel}") && !spared(f.under(unit.old).rel) &&
+        !SymbolicLinks.onTheWay(unit.old, f.rel) &&
+        (old(f) || CarriedOverFiles.stale(f) || marker(f) || empty(f) || copied(f.under(unit.old)))
     val (go, stay) = tree.files.partition(mayGo)
     val linked = SymbolicLinks.target(unit.old).isDefined
-    def stays(status: String, reason: String) = VacuumResult(unit.old, 0, 0, carried, status, reason)
+    def stays(status: VacuumStatus) = VacuumResult(unit.old, 0, 0, carried, status)
     if (now - journal.changedMs < retentionMs)
-      stays("KEPT", StayReason.kept(go, journal.changedMs, retentionMs))
-    else if (linked) stays("LINK", StayReason.link)
-    else if (tree.writer.isDefined) stays("WRITER_IN_FLIGHT", StayReason.writer(tree.writer.get))
+      stays(VacuumStatus.Kept(go.size, go.map(_.length).sum, journal.changedMs, retentionMs))
+    else if (linked) stays(VacuumStatus.Link)
+    else if (tree.scratchDirs.nonEmpty) stays(VacuumStatus.WriterInFlight(tree.scratchDirs.head))
     else {
       if (!dryRun) {
         go.foreach { f =>
@@ -119,19 +111,16 @@ private[zorder] final class ParquetVacuum(
         if (stay.isEmpty && !table.keepsDirectory(unit)) FileMoves.deleteEmptyDirs(fs, unit.old)
       }
       val left = if (dryRun) stay.size > carried else stay.nonEmpty
-      val status =
-        if (left) "FILES_LEFT" else if (tree.files.isEmpty && watched(unit)) "WATCHED" else "DELETED"
-      val reason = status match {
-        case "FILES_LEFT" => StayReason.notOurs(stay.size)
-        case "WATCHED" => StayReason.watched
-        case _ => ""
-      }
-      VacuumResult(unit.old, go.size.toLong, go.map(_.length).sum, carried, status, reason)
+      val status: VacuumStatus =
+        if (left) VacuumStatus.FilesLeft(stay.size)
+        else if (tree.files.isEmpty && watched(unit)) VacuumStatus.Watched
+        else VacuumStatus.Deleted
+      VacuumResult(unit.old, go.size.toLong, go.map(_.length).sum, carried, status)
     }
   }
 
   /** The marker that a late job has left beside its files, which are carried over. */
-  private def marker(f: ListedFile): Boolean = f.length == 0 && f.rel.split('/').last == "_SUCCESS"
+  private def marker(f: ListedFile): Boolean = f.length == 0 && f.name == "_SUCCESS"
 
   /** Some engines leave files without a byte. In a young one somebody may be about to write. */
   private def empty(f: ListedFile): Boolean =
@@ -142,7 +131,7 @@ private[zorder] final class ParquetVacuum(
     val before = store.all().filter(j => j.state != JournalState.Done && !j.active)
       .filter(j => j.owner == Journal.thisJvm || PathRecovery.isAged(j, patience))
     if (!dryRun) table.recoverCommits(patience)
-    before.map(j => VacuumResult(j.staging, 0, 0, 0, "ABANDONED", StayReason.abandoned))
+    before.map(j => VacuumResult(j.staging, 0, 0, 0, VacuumStatus.Abandoned))
   }
 
   /** Deletes journals whose old directories are gone. */
@@ -162,14 +151,10 @@ private[zorder] final class ParquetVacuum(
 
   /** The directories of an earlier run's partitions: `t.z<txn>`, or `.z<txn>` inside a managed table. */
   private def emptyParents(journal: Journal): Unit = journal.units.foreach { u =>
-    HiddenDirectories.topOf(table.root, u.old)
-      .orElse(topOf(u.old).filter(_.getName.startsWith(s"${store.base}.z")))
-      .filterNot(p => live.exists(l => l == PathText.of(p) || l.startsWith(s"${PathText.of(p)}/")))
-      .foreach(p => FileMoves.deleteEmptyDirs(fs, p))
+    store.topOf(table.root, u.old)
+      .filterNot(top => live.exists(PathText.isWithin(_, PathText.of(top))))
+      .foreach(FileMoves.deleteEmptyDirs(fs, _))
   }
-
-  private def topOf(dir: Path): Option[Path] =
-    Iterator.iterate(dir)(_.getParent).takeWhile(_ != null).find(_.getParent == store.parent)
 
   private def unexplained(): Seq[VacuumResult] = {
     val known = store.all().flatMap(j =>
@@ -177,7 +162,7 @@ private[zorder] final class ParquetVacuum(
         j.units.indices.map(i => PathCompletion.stray(store, j, i).getName)).toSet
     unexplainedInside() ++ TextFiles.children(fs, store.parent)
       .filter(s => s.isDirectory && store.isOurs(s.getPath.getName) && !known(s.getPath.getName))
-      .map(s => VacuumResult(s.getPath, 0, 0, 0, "NO_JOURNAL", StayReason.noJournal))
+      .map(s => VacuumResult(s.getPath, 0, 0, 0, VacuumStatus.NoJournal))
   }
 
   private def unexplainedInside(): Seq[VacuumResult] = {
@@ -185,10 +170,10 @@ private[zorder] final class ParquetVacuum(
       live ++ store.all().flatMap(j => j.staging +: j.units.flatMap(u => Seq(u.old, u.target))).map(
         PathText.of)
     val (empty, full) = HiddenDirectories.all(fs, table.root)
-      .filterNot(dir => used.exists(u => u == PathText.of(dir) || u.startsWith(s"${PathText.of(dir)}/")))
+      .filterNot(dir => used.exists(PathText.isWithin(_, PathText.of(dir))))
       .partition(dir => DirectoryListing.walk(fs, dir).files.isEmpty)
     if (!dryRun) empty.foreach(FileMoves.deleteEmptyDirs(fs, _))
-    full.map(VacuumResult(_, 0, 0, 0, "NO_JOURNAL", StayReason.noJournal))
+    full.map(VacuumResult(_, 0, 0, 0, VacuumStatus.NoJournal))
   }
 }
 
@@ -210,7 +195,7 @@ private[zorder] object ParquetRollback {
     val recorded = table.state.standing().filter(_.runId == last.runId)
     checkWhole(table, commits, recorded)
     val txn = Journal.newTxn("")
-    val record = RunRecord.rolledBack(last.runId, recorded.lastOption, number = 0, statement)
+    val record = RunRecord.rolledBack(last.runId, recorded.lastOption, statement)
     val draft = table.draft(txn, Operation.Rollback, record.runId)
     table.commitRollback(draft.copy(units = back(table, txn, commits)), record)
     last.runId
@@ -231,7 +216,7 @@ private[zorder] object ParquetRollback {
 
   private def checkOld(table: ParquetTable, unit: SwapUnit): Unit = {
     val there = DirectoryListing.walk(table.store.fs, unit.old).files.toSet
-    val data = unit.named.filter(_.isData)
+    val data = unit.oldFiles.filter(_.isData)
     if (unit.inputs.isEmpty || !data.forall(there))
       refuse("ZORDER_CANNOT_ROLL_BACK.OLD_FILES_GONE", "table" -> table.name, "dir" -> unit.old)
   }
@@ -266,8 +251,8 @@ private[zorder] object HomeChoice {
 }
 
 /**
- * `ZORDER REMOVE`: removes every trace of this project from a table. Files that have moved go home, on an object store
- * only if the user says so, since that is a copy of the table.
+ * `ZORDER REMOVE`: removes every trace of this project from a table. Files that have moved go home, on an
+ * object store only if the user says so, since that is a copy of the table.
  */
 private[zorder] object ParquetRemove {
 
@@ -277,38 +262,16 @@ private[zorder] object ParquetRemove {
       choice: Option[HomeChoice],
       statement: String): Unit = {
     val (copies, others) = LateFiles.find(table).partition(_.arrived)
-    LateFiles.ask(table, others)
-    val late = others.map(_.dir)
-    if (late.nonEmpty)
-      refuse(
-        "ZORDER_CANNOT_REMOVE.LATE_FILES",
-        "count" -> late.size,
-        "table" -> table.name,
-        "dir" -> late.head)
-    table.store.all().find(j => j.state != JournalState.Done).foreach { j =>
-      refuse("ZORDER_CANNOT_REMOVE.UNFINISHED_RUN", "run" -> j.runId, "table" -> table.name)
-    }
-    val left = new ParquetVacuum(
-      table,
-      0L,
-      dryRun = true,
-      copies.filter(_.home).map(_.path.toString).toSet).run()
-      .find(r => r.status != "DELETED" && r.status != "WATCHED")
-    left.foreach { r =>
-      refuse(
-        "ZORDER_CANNOT_REMOVE.FOREIGN_FILES",
-        "dir" -> r.path,
-        "table" -> table.name,
-        "status" -> r.status)
-    }
+    checkLate(table, others)
+    checkFinished(table)
+    checkForeign(table, copies)
     val home = wayHome(table, choice)
     // what an attempt that died has copied home already
-    val spared = if (home.isDefined) copies.map(_.path.toString).toSet else Set.empty[String]
-    new ParquetVacuum(table, 0L, dryRun = false, spared).run()
+    vacuum(table, dryRun = false, spared = if (home.isDefined) copies else Nil)
     home.foreach { bring =>
       bring(statement)
       // where they were copied, what they were copied from
-      new ParquetVacuum(table, 0L, dryRun = false).run()
+      vacuum(table, dryRun = false, spared = Nil)
     }
     table.store.all().filter(table.owns).foreach(table.store.delete)
     table.store.fs.delete(table.state.dir, true)
@@ -316,13 +279,44 @@ private[zorder] object ParquetRemove {
     table.catalogName.foreach(dropProperties(session, _))
   }
 
+  private def checkLate(table: ParquetTable, late: Seq[LateDataFile]): Unit = {
+    LateFiles.ask(table, late)
+    late.headOption.foreach { first =>
+      refuse(
+        "ZORDER_CANNOT_REMOVE.LATE_FILES",
+        "count" -> late.size,
+        "table" -> table.name,
+        "dir" -> first.dir)
+    }
+  }
+
+  private def checkFinished(table: ParquetTable): Unit =
+    table.store.all().find(j => j.state != JournalState.Done).foreach { j =>
+      refuse("ZORDER_CANNOT_REMOVE.UNFINISHED_RUN", "run" -> j.runId, "table" -> table.name)
+    }
+
+  /** Refuses files that a vacuum would leave. */
+  private def checkForeign(table: ParquetTable, copies: Seq[LateDataFile]): Unit =
+    vacuum(table, dryRun = true, spared = copies.filter(_.home))
+      .find(r => r.status != VacuumStatus.Deleted && r.status != VacuumStatus.Watched).foreach { r =>
+        refuse(
+          "ZORDER_CANNOT_REMOVE.FOREIGN_FILES",
+          "dir" -> r.path,
+          "table" -> table.name,
+          "status" -> r.status.name)
+      }
+
+  /** A vacuum of old files, however young they are. */
+  private def vacuum(table: ParquetTable, dryRun: Boolean, spared: Seq[LateDataFile]): Seq[VacuumResult] =
+    new ParquetVacuum(table, 0L, dryRun, spared.map(_.path.toString).toSet).run()
+
   /** What brings the files home, after everything has been checked; None if they are there, or stay. */
   private def wayHome(table: ParquetTable, choice: Option[HomeChoice]): Option[String => Unit] = table match {
     case moved: CatalogParquetTable if !choice.contains(HomeChoice.Stay) =>
-      val commit = new HomeCommit(moved.entry, CommitWait.of(moved.session))
+      val commit = new HomeCommit(moved.entry, SessionKeys.commitWaitMs(moved.session.sessionState.conf))
       val away = commit.away()
       val deleted = moved.doneJournals().flatMap(j =>
-        j.carried.map(_.rel) ++ j.units.flatMap(u => u.named.map(f => new Path(u.old, f.rel).toString))).toSet
+        j.carried.map(_.rel) ++ j.units.flatMap(u => u.oldFiles.map(_.under(u.old).rel))).toSet
       commit.check(away, file => deleted(file.toString))
       if (choice.isEmpty) commit.cost(away).foreach { cost =>
         notAgreed(
@@ -340,7 +334,7 @@ private[zorder] object ParquetRemove {
 
   private def dropProperties(session: ClassicSession, ident: TableIdentifier): Unit = {
     val meta = session.sessionState.catalog.getTableRawMetadata(ident)
-    val (ours, others) = meta.properties.partition(_._1.toLowerCase(Locale.ROOT).startsWith("zorder."))
+    val (ours, others) = meta.properties.partition(p => ZOrderOption.isOurs(p._1))
     if (ours.nonEmpty) session.sessionState.catalog.alterTable(meta.copy(properties = others))
   }
 }

@@ -29,9 +29,9 @@ object IntoTarget extends Logging {
     if (target.getParent == null) refuse("ZORDER_TARGET_REFUSED.FILE_SYSTEM_ROOT", "path" -> target)
     PathRefusals.named(target)
     val (mine, theirs) = (PathText.of(target), PathText.of(source.root))
-    if (mine == theirs || mine.startsWith(s"$theirs/"))
+    if (PathText.isWithin(mine, theirs))
       refuse("ZORDER_TARGET_REFUSED.INSIDE_TABLE", "path" -> target, "table" -> source.name)
-    if (theirs.startsWith(s"$mine/"))
+    if (PathText.isWithin(theirs, mine))
       refuse("ZORDER_TARGET_REFUSED.HOLDS_TABLE", "path" -> target, "table" -> source.name)
     FileMoves.status(fs, target).foreach { s =>
       if (!s.isDirectory) refuse("ZORDER_TARGET_REFUSED.NOT_A_DIRECTORY", "path" -> target)

@@ -1,13 +1,12 @@
 package org.apache.spark.sql.zorder.table.resolve
 
 import java.sql.Timestamp
-import java.util.Locale
 
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.conf.{RunOptions, ZOrderOption}
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -18,7 +17,8 @@ import org.apache.spark.sql.zorder.table.{
   Retention,
   SessionRefresh,
   TableRef,
-  VacuumResult
+  VacuumResult,
+  VacuumStatus
 }
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice, ParquetTable}
 import org.apache.spark.sql.zorder.table.storage.RunClaim
@@ -77,8 +77,8 @@ object Maintenance {
     }
     val settled = late.filterNot(_ => dryRun).toSeq.flatMap(settle(table, _, ref))
     val rows = (settled ++ table.vacuum(retention, dryRun)).map { r =>
-      val status = if (dryRun && r.status == "DELETED") "DRY_RUN" else r.status
-      Row(r.path.toString, r.files, r.bytes, r.carried, status, Some(r.reason).filter(_.nonEmpty).orNull)
+      val status = if (dryRun && r.status == VacuumStatus.Deleted) "DRY_RUN" else r.status.name
+      Row(r.path.toString, r.files, r.bytes, r.carried, status, r.status.reason.orNull)
     }
     if (!dryRun) {
       unclaimed(session, table, roots)
@@ -136,8 +136,7 @@ object Maintenance {
       case plain: ParquetTable => plain.store.hasTraces
       case _ => false
     }
-    table.hasState(session) || beside ||
-    table.properties.keys.exists(_.toLowerCase(Locale.ROOT).startsWith("zorder."))
+    table.hasState(session) || beside || table.properties.keys.exists(ZOrderOption.isOurs)
   }
 
   /** The runs of a table that changed its files, oldest first: DONE, or ROLLED_BACK if a later one undid it. */

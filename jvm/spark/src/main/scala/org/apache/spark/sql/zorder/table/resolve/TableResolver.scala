@@ -88,7 +88,7 @@ object TableResolver extends Logging {
   private[zorder] def openParquet(
       session: ClassicSession,
       ref: TableRef,
-      options: Seq[OptionSetting] = Nil): ParquetTable =
+      options: Seq[OptionSetting]): ParquetTable =
     parquetTable(session, ref, Access.Change, options)
 
   private def parquetTable(
@@ -134,15 +134,13 @@ object TableResolver extends Logging {
       refuse("ZORDER_DIRECTORY_REFUSED.CATALOG_PARTITIONS", "path" -> root, "dir" -> dir)
     }
     val moved = journals.find(j =>
-      j.kind == JournalKind.Catalog && j.state == JournalState.Done && j.units.exists(u => isIn(u.old, root)))
+      j.kind == JournalKind.Catalog && j.state == JournalState.Done &&
+        j.units.exists(u => PathText.isWithin(PathText.of(u.old), PathText.of(root))))
     moved.foreach { j =>
       refuse("ZORDER_DIRECTORY_REFUSED.OLD_FILES", "path" -> root, "table" -> TableIdentity.name(j.table))
     }
     new PathParquetTable(session, text, fs, root, tree, registered = registered)
   }
-
-  private def isIn(dir: Path, root: Path): Boolean =
-    s"${PathText.of(dir)}/".startsWith(s"${PathText.of(root)}/")
 
   /** Refuses directories that cannot be rewritten or exchanged, after recovery; returns what lies there. */
   private[table] def checked(fs: FileSystem, root: Path, access: Access): DirectoryListing = {

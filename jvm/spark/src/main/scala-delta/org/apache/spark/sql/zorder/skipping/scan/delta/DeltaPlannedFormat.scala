@@ -17,8 +17,8 @@ import org.apache.spark.sql.zorder.table.delta.DeltaIndexing
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
- * Scans of Delta tables, whose index Delta's own optimizer rule has prepared. A query inside a transaction stays as it
- * is: what it reads is what the transaction compares with others.
+ * Scans of Delta tables, whose index Delta's own optimizer rule has prepared. A query inside a transaction
+ * stays as it is: what it reads is what the transaction compares with others.
  */
 final class DeltaPlannedFormat extends PlannedFormat {
 
@@ -43,8 +43,8 @@ final class DeltaPlannedFormat extends PlannedFormat {
 }
 
 /**
- * The files that Delta has planned for a scan, and fewer of them. Which filters Delta has used, and what it makes of
- * files, stays its own: it never sees our predicates, so that it selects no files a second time.
+ * The files that Delta has planned for a scan, and fewer of them. Which filters Delta has used, and what it
+ * makes of files, stays its own: it never sees our predicates, so that it selects no files a second time.
  *
  * Delta's later rules know a scan of theirs by the class that this one extends.
  */

@@ -20,8 +20,8 @@ import sparkzorder.curve.NormalizedValue
 /**
  * The bounds of files in the log of one snapshot of a Delta table.
  *
- * Where rows of a file are deleted, its number of rows and its bounds are still those of the whole file. Of NULLs the log
- * then has a number that means something only if it is 0 or that of all rows.
+ * Where rows of a file are deleted, its number of rows and its bounds are still those of the whole file. Of
+ * NULLs the log then has a number that means something only if it is 0 or that of all rows.
  */
 final private[delta] class LoggedBounds(snapshot: Snapshot) extends BoundsSource {
 
@@ -145,8 +145,8 @@ private object LoggedColumn {
   private val Prefix = 32
 
   /**
-   * The log has moments with the offset of the writer's zone, whose seconds are left out. The last zone with an offset of
-   * broken minutes gave it up in January 1972.
+   * The log writes moments with the offset of the writer's zone, without the seconds of the offset. Until
+   * January 1972 there was a zone whose offset had seconds.
    */
   private val WholeMinutes = 2 * 365 * MICROS_PER_DAY
 

@@ -19,8 +19,8 @@ import org.apache.spark.sql.zorder.skipping.scan._
 import org.apache.spark.sql.zorder.table.iceberg.IcebergIndexing
 
 /**
- * Scans of Iceberg tables. The files that Iceberg has planned for a scan are taken from it with their deletes, and
- * fewer of them are put into another scan of its class.
+ * Scans of Iceberg tables. The files that Iceberg has planned for a scan are taken from it with their
+ * deletes, and fewer of them are put into another scan of its class.
  *
  * Scans of DELETE, UPDATE and MERGE stay as they are: what they read is what they write again.
  */
@@ -34,8 +34,8 @@ final class IcebergPlannedFormat extends PlannedFormat {
       case r: DataSourceV2ScanRelation => planned(r)
       case _ => None
     }
-    // files of one table may be partitioned in several ways: conditions on these columns are as all others. Iceberg
-    // fails where a file is missing.
+    // files of one table may be partitioned in several ways: conditions on these columns are as all others.
+    // Iceberg fails where a file is missing.
     files.map(new PruningScan(leaf, _, AttributeSet.empty, readsAllListed = true))
   }
 
@@ -44,11 +44,14 @@ final class IcebergPlannedFormat extends PlannedFormat {
 
   override def explained(scan: Scan): Option[NarrowedCounts] = {
     val queried = new QueryScan(classOfScans, scan)
-    def whole: Option[NarrowedCounts] = Some(queried.tasks.size.toLong).map(n => NarrowedCounts(n, n, Nil))
+    def whole: NarrowedCounts = {
+      val n = queried.tasks.size.toLong
+      NarrowedCounts(n, n, Nil)
+    }
     if (!queried.isTable) None
     else {
       val files = queried.snapshot.flatMap(PlannedFiles.filesOf)
-      Narrowing.in(queried.runtimeFilters).orElse(whole).map(_.copy(files = files))
+      Some(Narrowing.in(queried.runtimeFilters).getOrElse(whole).copy(files = files))
     }
   }
 
@@ -67,7 +70,7 @@ final class IcebergPlannedFormat extends PlannedFormat {
   }
 }
 
-/** Files that nobody has planned yet. */
+/** Files that Iceberg has not planned yet. */
 final private class UnplannedFiles(table: Table) extends PrunedFiles {
   override def root: Path = new Path(table.location)
   override def mayAnswer(column: Attribute): Boolean = true
@@ -85,7 +88,10 @@ final private class UnplannedFiles(table: Table) extends PrunedFiles {
   }
 }
 
-/** The files of a scan. They are equal where Iceberg takes the scans for equal, which may share an exchange then. */
+/**
+ * The files of a scan. They are equal where Iceberg takes the scans for equal, which may share an exchange
+ * then.
+ */
 final private class PlannedFiles(private val queried: QueryScan) extends PrunedFiles {
   private val table = queried.table.asInstanceOf[BaseTable]
 
@@ -146,13 +152,13 @@ final private class PlannedFiles(private val queried: QueryScan) extends PrunedF
     SQLConf.get.caseSensitiveAnalysis)
 
   /**
-   * Bounds are planned without the scan's filter, once for all queries of a snapshot. Where the filter has left a
-   * small part of the files, only these are planned, and kept for that filter: a query of one partition of a large
-   * table must not read all manifests.
+   * Bounds are planned without the scan's filter, once for all queries of a snapshot. Where the filter has
+   * left a small part of the files, only these are planned, and kept for that filter: a query of one
+   * partition of a large table must not read all manifests.
    *
-   * On Spark 3.5 and 4.0 a scan of the newest snapshot does not say which it was, if another query has refreshed the
-   * table since. That does no harm: an entry tells of a file that never changes, and of its deletes, which
-   * [[ManifestBounds.key]] compares with those of the scan.
+   * On Spark 3.5 and 4.0 a scan of the newest snapshot does not say which it was, if another query has
+   * refreshed the table since. That does no harm: an entry tells of a file that never changes, and of its
+   * deletes, which [[ManifestBounds.key]] compares with those of the scan.
    */
   private lazy val source: Option[ManifestBounds] = queried.planning match {
     case planning: BatchScan =>

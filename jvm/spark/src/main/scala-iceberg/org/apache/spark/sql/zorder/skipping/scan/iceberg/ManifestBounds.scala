@@ -28,8 +28,8 @@ import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.{NormalizedLong, NormalizedValue}
 
 /**
- * The bounds of files in the manifests of a table, by field id: names change, and those of a snapshot may be older
- * than those of the table.
+ * The bounds of files in the manifests of a table, by field id: names change, and those of a snapshot may be
+ * older than those of the table.
  *
  * @param schema
  *   of the scan
@@ -43,7 +43,7 @@ final private class ManifestBounds(
     filtered: Option[BatchScan])
     extends BoundsSource {
 
-  /** Of all sources of the table, those with the same name tell the same. */
+  /** All sources of the table with one name tell the same. */
   def name: String =
     (Seq(snapshot.toString, schema.schemaId.toString) ++ filtered.map(_.filter().toString)).mkString(" ")
 
@@ -83,9 +83,9 @@ final private class ManifestBounds(
 private object ManifestBounds {
 
   /**
-   * How a file is found again. Within a snapshot a path is of one file, but deletes take rows away from a file that
-   * stays. In place of a time we give the rows that are left: where the scan has other deletes than the statistics, the
-   * file is another one.
+   * How a file is found again. Within a snapshot a path is of one file, but deletes take rows away from a
+   * file that stays. In place of a time we give the rows that are left: where the scan has other deletes than
+   * the statistics, the file is another one.
    */
   def key(task: FileScanTask): FileIdentity = FileIdentity(
     task.file.location,
@@ -122,8 +122,8 @@ private object ManifestBounds {
   }
 
   /**
-   * Whether the bounds of a column are ends of its values in Spark's order: those of FLOAT and DOUBLE leave out NaN.
-   * Older files say nothing of a column with a default, whose value they have in all rows.
+   * Whether the bounds of a column are ends of its values in Spark's order: those of FLOAT and DOUBLE leave
+   * out NaN. Older files say nothing of a column with a default, whose value they have in all rows.
    */
   def isTrusted(f: Types.NestedField): Boolean =
     !MetadataColumns.isMetadataColumn(f.name) && f.initialDefault == null && Trusted(f.`type`.typeId)
@@ -154,7 +154,7 @@ final private class ManifestColumn(field: Types.NestedField, dataType: DataType,
 
   def of(file: DataFile): FileColumn = {
     val nulls = Option(file.nullValueCounts).flatMap(n => Option(n.get(id))).fold(-1L)(_.longValue)
-    // of other formats than Parquet, nobody has compared bounds with what Spark reads
+    // no test compares the bounds of other formats than Parquet with what Spark reads
     if (file.format != FileFormat.PARQUET) FileColumn.Unknown
     else if (nulls == file.recordCount) FileColumn.onlyNulls(nulls)
     else
@@ -166,8 +166,8 @@ final private class ManifestColumn(field: Types.NestedField, dataType: DataType,
   }
 
   /**
-   * Of files that others wrote with milliseconds, and `add_files` brought in, Iceberg takes the milliseconds down for
-   * microseconds. Moments near 1970 may be such.
+   * Of files that others wrote with milliseconds, and `add_files` brought in, Iceberg takes the milliseconds
+   * down for microseconds. Moments near 1970 may be such.
    */
   private def mayBeMillis(min: NormalizedValue, max: NormalizedValue): Boolean = (min, max) match {
     case (NormalizedLong(a), NormalizedLong(b)) => field.`type`.typeId == TypeID.TIMESTAMP &&

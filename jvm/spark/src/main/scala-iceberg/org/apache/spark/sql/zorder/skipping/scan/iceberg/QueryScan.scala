@@ -14,8 +14,8 @@ import org.apache.spark.sql.connector.read.Scan
 import org.apache.spark.sql.zorder.skipping.scan.NarrowedCounts
 
 /**
- * The class of the scans that queries make, which is Iceberg's own. It has one shape on Spark 3.5 and 4.0 and another
- * on 4.1; of any third, no list is narrowed.
+ * The class of the scans that queries make, which is Iceberg's own. It has one shape on Spark 3.5 and 4.0 and
+ * another on 4.1. With any other shape, no list is narrowed.
  *
  * @throws java.lang.ReflectiveOperationException
  *   where Iceberg has another shape
@@ -135,8 +135,8 @@ final private class QueryScan(shape: QueryScanClass, val scan: Scan) {
 }
 
 /**
- * What has become of a scan's files, written as filters that name no column: Iceberg compares and prints them, and
- * evaluates none.
+ * What has become of a scan's files, written as filters that name no column: Iceberg compares and prints
+ * them, and evaluates none.
  *
  * @param planned
  *   the number of files that Iceberg has planned

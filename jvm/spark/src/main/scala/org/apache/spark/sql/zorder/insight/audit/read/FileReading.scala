@@ -15,8 +15,9 @@ import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import sparkzorder.curve.{Block, NormalizedBytes, Evenly, NormalizedLong, NormalizedValue, OrderedBits, Zone}
 
 /**
- * The files of a table with what is known of them: from the statistics index where it has an entry of the very file, and
- * from footers, read in one job, where it has none. Pages are those of an even sample of files.
+ * The files of a table with what is known of them: from the statistics index where it has an entry of the
+ * very file, and from footers, read in one job, where it has none. Pages are those of an even sample of
+ * files.
  */
 private[audit] object FileReading {
 
@@ -76,8 +77,8 @@ private[audit] object FileReading {
   }
 
   /**
-   * The files that the index knows, if it has every column, by their paths. Where a NaN may hide, the index has it for an
-   * upper bound, and an audit takes the bounds of the footer.
+   * The files that the index knows, if it has every column, by their paths. Where a NaN may hide, the index
+   * has it for an upper bound, and an audit takes the bounds of the footer.
    */
   private[read] def entries(
       index: StatisticsIndex,

@@ -62,7 +62,7 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
   def check(units: Seq[SwapUnit], goes: Path => Boolean): Unit = units.foreach { u =>
     val copied = u.outputs.map(f => (CopyName.of(u.staged, f), f.length)).toSet
     DirectoryListing.walk(fs, u.target).files
-      .filterNot(f => marker(f) || copied((f.rel, f.length)) || goes(new Path(u.target, f.rel)))
+      .filterNot(f => marker(f) || copied(f.identity) || goes(new Path(u.target, f.rel)))
       .headOption.foreach(refuseFor("ZORDER_CANNOT_REMOVE.HOME_OCCUPIED", u, _))
   }
 
@@ -70,7 +70,7 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
     refuse(condition, "file" -> s"${unit.target}/${file.rel}", "table" -> table.name)
 
   private def marker(f: ListedFile): Boolean =
-    f.rel.split('/').last == "_SUCCESS" || CarriedOverFiles.stale(f.rel)
+    f.name == "_SUCCESS" || CarriedOverFiles.stale(f)
 
   def bring(units: Seq[SwapUnit], statement: String): Unit = if (units.nonEmpty) {
     if (renames) rename(units) else copy(units, statement)

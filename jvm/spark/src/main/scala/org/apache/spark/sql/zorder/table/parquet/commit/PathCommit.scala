@@ -225,7 +225,7 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
     try {
       // from here on nobody adds to it by its name: what is rewritten is what is there
       val now = DirectoryListing.walk(fs, unit.old)
-      now.writer.foreach(dir => ActiveWriters.stop(unit.target, dir))
+      now.scratchDirs.headOption.foreach(dir => ActiveWriters.stop(unit.target, dir))
       CarriedOverFiles.checkInputs(unit, now)
       Right(CarriedOverFiles.sync(fs, unit, now))
     } catch { case e: ZOrderConflictException => Left(e) }
@@ -243,7 +243,7 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
     fs.delete(aside, true)
     FileMoves.rename(fs, unit.target, aside)
     takeOver(aside, to, ours)
-    if (DirectoryListing.walk(fs, aside).writer.isDefined && !fs.exists(unit.target)) {
+    if (DirectoryListing.walk(fs, aside).scratchDirs.nonEmpty && !fs.exists(unit.target)) {
       FileMoves.rename(fs, aside, unit.target)
       putAside(unit, aside, to, ours)
     }
@@ -255,7 +255,7 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
 
   /** Deletes the empty scratch directory of a job that began here. Its tasks had made the directory again. */
   private def deleteEmptyScratch(dir: Path): Unit =
-    DirectoryListing.walk(fs, dir).writers.foreach(w => FileMoves.deleteEmptyDirs(fs, new Path(dir, w)))
+    DirectoryListing.walk(fs, dir).scratchDirs.foreach(d => FileMoves.deleteEmptyDirs(fs, new Path(dir, d)))
 }
 
 private[parquet] object DirectoryRenames {
@@ -284,7 +284,7 @@ private[parquet] object NestedFiles {
   def lift(fs: FileSystem, dir: Path): Unit = {
     val nested = new Path(dir, dir.getName)
     val tree = DirectoryListing.walk(fs, nested)
-    val found = if (tree.writer.isDefined) Nil else tree.data
+    val found = if (tree.scratchDirs.nonEmpty) Nil else tree.data
     found.foreach(f => FileMoves.rename(fs, new Path(nested, f.rel), new Path(dir, f.rel)))
     if (found.nonEmpty) {
       FileMoves.deleteEmptyDirs(fs, nested)

@@ -1,9 +1,7 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
 import org.apache.hadoop.fs.{FileSystem, Path}
-import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{Operation, StateDir}
 import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.files.{
@@ -58,9 +56,9 @@ private[zorder] object PathRecovery {
     if (!journal.active) journal.state match {
       case JournalState.Done =>
       case JournalState.Swapping | JournalState.Undoing =>
-        while (store.get(journal.txn).exists(isExchanging)) {
+        while (store.get(journal.txn).exists(_.isExchanging)) {
           takeOver(store, mark, journal.txn)
-          if (store.get(journal.txn).exists(isExchanging)) Thread.sleep(100L)
+          if (store.get(journal.txn).exists(_.isExchanging)) Thread.sleep(100L)
         }
       case _ =>
         if (journal.owner == Journal.thisJvm || isAged(journal, stagingMs))
@@ -76,12 +74,9 @@ private[zorder] object PathRecovery {
   def isUnfinished(journal: Journal): Boolean =
     journal.kind == JournalKind.Path && journal.state != JournalState.Done
 
-  def isExchanging(journal: Journal): Boolean =
-    journal.state == JournalState.Swapping || journal.state == JournalState.Undoing
-
   /** Finishes or undoes an exchange whose owner is dead, unless another session has begun to do so. */
   def takeOver(store: JournalStore, mark: ExchangeMark, txn: String): Unit =
-    store.get(txn).filter(j => isExchanging(j) && !Heartbeat.isAlive(store, j)).foreach { dead =>
+    store.get(txn).filter(j => j.isExchanging && !Heartbeat.isAlive(store, j)).foreach { dead =>
       Heartbeat.inherit(store, dead)(act(store, mark, _, Heartbeat.LeaseMs))
     }
 
@@ -203,7 +198,7 @@ private[zorder] object CatalogRecovery {
       val live = table.liveDirs().values.map(_.toUri.getPath).toSet
       def aged = PathRecovery.isAged(j, stagingMs)
       val happened = j.units.exists(u => live(u.target.toUri.getPath))
-      if (j.owner == Journal.thisJvm || (if (happened || PathRecovery.isExchanging(j))
+      if (j.owner == Journal.thisJvm || (if (happened || j.isExchanging)
                                            !Heartbeat.isAlive(table.store, j)
                                          else aged))
         settled(table, j.txn)
@@ -211,7 +206,7 @@ private[zorder] object CatalogRecovery {
 
   /** Only one session brings files home; the others wait until it has, or go on when it dies. */
   private def settled(table: CatalogEntry, txn: String): Unit = {
-    def atWork = table.store.get(txn).exists(j => isWayHome(j) && PathRecovery.isExchanging(j))
+    def atWork = table.store.get(txn).exists(j => isWayHome(j) && j.isExchanging)
     settle(table, txn)
     while (atWork) {
       Thread.sleep(100L)
@@ -234,7 +229,7 @@ private[zorder] object CatalogRecovery {
     table.store.get(txn).filter(_.state != JournalState.Done).foreach {
       case j if isWayHome(j) =>
         val home = new HomeCommit(table, Heartbeat.LeaseMs)
-        if (!PathRecovery.isExchanging(j)) home.settle(j)
+        if (!j.isExchanging) home.settle(j)
         else if (!Heartbeat.isAlive(table.store, j)) Heartbeat.inherit(table.store, j)(home.settle)
       case j =>
         val completion = new CatalogCompletion(table)
@@ -307,10 +302,7 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
   /** Deletes what was prepared, but never a directory that the table uses. */
   def abandon(journal: Journal): Unit = {
     val live = CatalogCompletion.inUse(table)
-    def free(dir: Path): Boolean = {
-      val path = PathText.of(dir)
-      !live.exists(l => l == path || l.startsWith(s"$path/"))
-    }
+    def free(dir: Path): Boolean = !live.exists(PathText.isWithin(_, PathText.of(dir)))
     val prepared = journal.operation match {
       case Operation.Rollback =>
         journal.units.foreach(u => RollbackCleanup.deleteCopies(store, journal, u.target, u.old))
@@ -382,8 +374,8 @@ private object RetiredPartitions {
 
   /** A copy has a new modification time if the file system cannot set it. */
   private def moved(unit: SwapUnit, tree: DirectoryListing): SwapUnit = {
-    val there = tree.files.map(f => (f.rel, f.length) -> f).toMap
-    def now(files: Seq[ListedFile]) = files.map(f => there.getOrElse((f.rel, f.length), f))
+    val there = tree.files.map(f => f.identity -> f).toMap
+    def now(files: Seq[ListedFile]) = files.map(f => there.getOrElse(f.identity, f))
     unit.copy(inputs = now(unit.inputs), kept = now(unit.kept))
   }
 }
@@ -402,11 +394,10 @@ private object RollbackCleanup {
       j <- store.all() if j.txn != rollback.txn
       unit <- j.units if unit.old == dir
     } {
-      val theirs = unit.named.map(_.rel).toSet
+      val theirs = unit.oldFiles.map(_.rel).toSet
       // another file may have come under its name
       val carried = j.carried.toSet
-      def isTheirs(f: ListedFile) =
-        theirs(f.rel) || carried(f.copy(rel = new Path(dir, f.rel).toString))
+      def isTheirs(f: ListedFile) = theirs(f.rel) || carried(f.under(dir))
       DirectoryListing.walk(store.fs, dir).files.filterNot(isTheirs).foreach { f =>
         val same = FileMoves.status(store.fs, new Path(live, f.rel)).exists(_.getLen == f.length)
         if (same || f.rel.startsWith(s"${StateDir.Name}/")) store.fs.delete(new Path(dir, f.rel), false)
@@ -442,14 +433,4 @@ private[parquet] object FailedCommit {
         "path" -> draft.home,
         "cause" -> ZOrderException.firstLine(other))
   }
-}
-
-/** How long a commit waits for jobs that are writing to the table. */
-private[zorder] object CommitWait {
-
-  val Key: String = SessionKeys.CommitWait.key
-
-  /** In milliseconds. */
-  def of(session: ClassicSession): Long =
-    (SessionKeys.CommitWait.orDefault(session.sessionState.conf) * 1000).toLong
 }

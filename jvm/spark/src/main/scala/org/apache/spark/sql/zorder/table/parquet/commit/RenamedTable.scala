@@ -48,7 +48,7 @@ private[zorder] object RenamedTable {
 
   private def isReady(store: JournalStore, journal: Journal): Boolean = !journal.active && {
     if (journal.state == JournalState.Done) true
-    else if (PathRecovery.isExchanging(journal)) !Heartbeat.isAlive(store, journal)
+    else if (journal.isExchanging) !Heartbeat.isAlive(store, journal)
     else journal.owner == Journal.thisJvm || PathRecovery.isAged(journal, PathRecovery.StagingMs)
   }
 
@@ -77,7 +77,7 @@ private[zorder] object RenamedTable {
 
   private def moved(path: Path, places: Seq[(Path, Path)]): Path = places.collectFirst {
     case (from, to) if PathText.of(path) == PathText.of(from) => to
-    case (from, to) if PathText.of(path).startsWith(s"${PathText.of(from)}/") =>
+    case (from, to) if PathText.isWithin(PathText.of(path), PathText.of(from)) =>
       new Path(s"$to${PathText.of(path).stripPrefix(PathText.of(from))}")
   }.getOrElse(path)
 }

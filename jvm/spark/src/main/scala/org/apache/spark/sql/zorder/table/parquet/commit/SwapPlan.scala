@@ -21,7 +21,7 @@ private[zorder] object SwapPlan {
    *
    * @param tree
    *   what lies in the staging directory
-   * @param actual
+   * @param dirByName
    *   partition directories of the table by their spelling in the staging directory
    * @param live
    *   where the data of each partition is
@@ -31,10 +31,10 @@ private[zorder] object SwapPlan {
       journal: Journal,
       tree: DirectoryListing,
       inputs: Seq[DataFile],
-      actual: Map[String, String],
+      dirByName: Map[String, String],
       live: Map[String, Path]): Seq[SwapUnit] = {
     val fs = store.fs
-    byPartition(fs, journal.staging, tree, inputs, actual).map {
+    byPartition(fs, journal.staging, tree, inputs, dirByName).map {
       case Staged(partition, dir, rewritten, outputs) =>
         val target = live.getOrElse(partition, throw dropped(partition, journal.home))
         SwapUnit(
@@ -63,11 +63,11 @@ private[zorder] object SwapPlan {
       staging: Path,
       tree: DirectoryListing,
       inputs: Seq[DataFile],
-      actual: Map[String, String]): Seq[Staged] = {
-    val spelling = actual.map(_.swap)
+      dirByName: Map[String, String]): Seq[Staged] = {
+    val spelling = dirByName.map(_.swap)
     val inputsOf = inputs.groupBy(_.partition)
     if (inputs.isEmpty) throw new IllegalArgumentException("A commit without inputs")
-    val written = tree.data.groupBy(DirectoryListing.partitionOf)
+    val written = tree.data.groupBy(_.parent)
     val spelledAs = inputsOf.keys.map(p => p -> spelling.getOrElse(p, p)).toMap
     (written.keySet -- spelledAs.values).headOption.foreach { p =>
       throw new IllegalStateException(s"The run wrote to the partition '$p', from which it read nothing")
@@ -77,18 +77,20 @@ private[zorder] object SwapPlan {
       val dir = below(staging, spelled)
       if (!written.contains(spelled)) fs.mkdirs(dir)
       dropScratch(fs, tree, spelled)
-      val outputs =
-        written.getOrElse(spelled, Nil).map(f => f.copy(rel = f.rel.substring(f.rel.lastIndexOf('/') + 1)))
+      val outputs = written.getOrElse(spelled, Nil).map(f => f.copy(rel = f.name))
       Staged(partition, dir, files, outputs)
     }
   }
 
   /** The record's paths in the spelling of the table's own directories. */
-  def inPlace(record: RunRecord, actual: Map[String, String]): RunRecord =
+  def inPlace(record: RunRecord, dirByName: Map[String, String]): RunRecord =
     record.copy(files = record.files.map { f =>
       val cut = f.path.lastIndexOf('/')
       if (cut < 0) f
-      else f.copy(path = s"${actual.getOrElse(f.path.take(cut), f.path.take(cut))}/${f.path.drop(cut + 1)}")
+      else {
+        val written = f.path.take(cut)
+        f.copy(path = s"${dirByName.getOrElse(written, written)}/${f.path.drop(cut + 1)}")
+      }
     })
 
   def outputs(fs: FileSystem, staged: Path): Seq[ListedFile] = DirectoryListing.walk(fs, staged).data
@@ -105,7 +107,7 @@ private[zorder] object SwapPlan {
 
   /** A finished job may have left its scratch directory there. */
   private def dropScratch(fs: FileSystem, staging: DirectoryListing, partition: String): Unit =
-    staging.writers.filter(partition.isEmpty || _.startsWith(s"$partition/"))
+    staging.scratchDirs.filter(partition.isEmpty || _.startsWith(s"$partition/"))
       .foreach(d => fs.delete(new Path(staging.root, d), true))
 }
 
@@ -113,11 +115,9 @@ private[zorder] object SwapPlan {
 private[zorder] object CarriedOverFiles {
 
   /** Not copied: summaries of files that are gone, and our own scratch files. */
-  def stale(rel: String): Boolean = {
-    val name = rel.substring(rel.lastIndexOf('/') + 1)
-    name == "_metadata" || name == "_common_metadata" ||
-    (name.startsWith(".zorder-") && name.endsWith(".tmp"))
-  }
+  def stale(file: ListedFile): Boolean =
+    file.name == "_metadata" || file.name == "_common_metadata" ||
+      (file.name.startsWith(".zorder-") && file.name.endsWith(".tmp"))
 
   /** @throws ZOrderConflictException if an input was changed or deleted */
   def checkInputs(unit: SwapUnit, now: DirectoryListing): Unit = {
@@ -138,10 +138,9 @@ private[zorder] object CarriedOverFiles {
    *   if a new file is gone from its staging directory
    */
   def checkOutputs(fs: FileSystem, unit: SwapUnit): Unit =
-    unit.outputs.groupBy(DirectoryListing.partitionOf).foreach { case (below, outputs) =>
+    unit.outputs.groupBy(_.parent).foreach { case (below, outputs) =>
       val there = TextFiles.children(fs, SwapPlan.below(unit.staged, below)).map(_.getPath.getName).toSet
-      if (!outputs.forall(o => there(o.rel.substring(o.rel.lastIndexOf('/') + 1))))
-        throw outputsGone(unit.staged)
+      if (!outputs.forall(o => there(o.name))) throw outputsGone(unit.staged)
     }
 
   def outputsGone(staged: Path): ZOrderConflictException =
@@ -162,7 +161,7 @@ private[zorder] object CarriedOverFiles {
     val outputs = unit.outputs.map(_.rel).toSet
     val known = unit.kept.toSet
     val wanted = now.files.filterNot(f =>
-      inputs(f.rel) || stale(f.rel) || (!known(f) && UnfinishedFiles.is(fs, now.root, f)))
+      inputs(f.rel) || stale(f) || (!known(f) && UnfinishedFiles.is(fs, now.root, f)))
     val names = wanted.map(_.rel).toSet
     unit.kept.filterNot(k => names(k.rel)).foreach(k => fs.delete(new Path(unit.staged, k.rel), false))
     wanted.filterNot(known).foreach { f =>
@@ -174,7 +173,7 @@ private[zorder] object CarriedOverFiles {
 
   /** Data files in `now` that are neither rewritten nor copied yet, and are finished. */
   def arrived(fs: FileSystem, unit: SwapUnit, now: DirectoryListing): Seq[ListedFile] = {
-    val known = unit.named.map(_.rel).toSet
+    val known = unit.oldFiles.map(_.rel).toSet
     now.data.filterNot(f => known(f.rel) || UnfinishedFiles.is(fs, now.root, f))
   }
 }

@@ -24,11 +24,9 @@ private[parquet] object CopyName {
 
   private def of(known: String, file: ListedFile): String = {
     val name = s"copy-${DigestUtils.sha256Hex(s"$known\n${file.length}\n${file.modified}").take(32)}.parquet"
-    val partition = DirectoryListing.partitionOf(file)
-    if (partition.isEmpty) name else s"$partition/$name"
+    if (file.parent.isEmpty) name else s"${file.parent}/$name"
   }
 
   /** Whether a file has the name of a copy. */
-  def is(file: ListedFile): Boolean =
-    file.rel.substring(file.rel.lastIndexOf('/') + 1).matches("copy-[0-9a-f]{32}[.]parquet")
+  def is(file: ListedFile): Boolean = file.name.matches("copy-[0-9a-f]{32}[.]parquet")
 }

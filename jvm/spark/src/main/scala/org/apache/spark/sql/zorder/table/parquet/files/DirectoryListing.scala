@@ -17,7 +17,18 @@ import org.apache.spark.sql.zorder.table.storage.TextFiles
  */
 private[zorder] final case class ListedFile(rel: String, length: Long, modified: Long) {
 
-  /** Spark's rule: not hidden, in no hidden directory, below nothing but partition directories, and not empty. */
+  def name: String = rel.substring(rel.lastIndexOf('/') + 1)
+
+  /** The directories that it lies in; of a file of a path table, those of its partition. */
+  def parent: String = rel.substring(0, math.max(0, rel.lastIndexOf('/')))
+
+  /** What a copy in another directory shares with it, even where the time of a file cannot be set. */
+  def identity: (String, Long) = (rel, length)
+
+  /** The file by its full path, if it lies below `dir`: as journals name late files. */
+  def under(dir: Path): ListedFile = copy(rel = new Path(dir, rel).toString)
+
+  /** Spark's rule: not hidden, in no hidden directory, below partition directories only, and not empty. */
   def isData: Boolean = length > 0 && isNamedAsData
 
   /** The same, empty or not. */
@@ -45,10 +56,9 @@ private[zorder] final case class DirectoryListing(
 
   lazy val data: Seq[ListedFile] = files.filter(_.isData)
 
-  /** The scratch directory of an unfinished job, if there is one. */
-  def writer: Option[String] = writers.headOption
-
-  def writers: Seq[String] = dirs.filter(d => DirectoryListing.isWriter(d.substring(d.lastIndexOf('/') + 1)))
+  /** The scratch directories of unfinished jobs. */
+  def scratchDirs: Seq[String] =
+    dirs.filter(d => DirectoryListing.isScratch(d.substring(d.lastIndexOf('/') + 1)))
 
   def dataFiles(partitionOf: ListedFile => String): Seq[DataFile] =
     data.map(f => DataFile(s"$root/${f.rel}", f.length, f.modified, partitionOf(f))).sortBy(_.path)
@@ -66,7 +76,7 @@ private[zorder] object DirectoryListing {
       if (s.isDirectory) {
         dirs += rel
         // what is in a job's scratch directory changes all the time and is no data
-        if (!isWriter(s.getPath.getName)) visit(s.getPath, rel + "/")
+        if (!isScratch(s.getPath.getName)) visit(s.getPath, rel + "/")
       } else {
         files += ListedFile(rel, s.getLen, s.getModificationTime)
         statuses += s
@@ -77,25 +87,21 @@ private[zorder] object DirectoryListing {
   }
 
   /**
-   * Whether Spark skips the file in listings. Not `HadoopFSUtils.shouldFilterOutPathName`, which lets the Parquet
-   * summaries `_metadata` and `_common_metadata` through.
+   * Whether Spark skips the file in listings. Not `HadoopFSUtils.shouldFilterOutPathName`, which lets the
+   * Parquet summaries `_metadata` and `_common_metadata` through.
    */
   def isHidden(name: String): Boolean =
     (name.startsWith("_") && !name.contains("=")) || name.startsWith(".") || name.endsWith("._COPYING_")
 
-  def isWriter(name: String): Boolean =
+  /** Whether a job keeps in such a directory what its tasks write. */
+  def isScratch(name: String): Boolean =
     name == "_temporary" || name.startsWith(".spark-staging-") || name.startsWith("__magic")
-
-  /** The partition directories of a file of a path table. */
-  def partitionOf(file: ListedFile): String = {
-    val cut = file.rel.lastIndexOf('/')
-    if (cut < 0) "" else file.rel.substring(0, cut)
-  }
 }
 
 /**
  * Hidden directories inside that of a managed table. `.z<txn>` holds the partitions that a run has written,
- * `.z<txn>.old` the old ones that it found where Spark makes partitions. Listings skip both, and DROP deletes them.
+ * `.z<txn>.old` the old ones that it found where Spark makes partitions. Listings skip both, and DROP deletes
+ * them.
  */
 private[zorder] object HiddenDirectories {
   private val Prefix = ".z"
@@ -135,11 +141,11 @@ private[zorder] object ActiveWriters {
    *   if one is still there after `waitMs`
    */
   def await(fs: FileSystem, dir: Path, waitMs: Long): DirectoryListing =
-    awaited(waitMs, DirectoryListing.walk(fs, dir))(_.writer.map(dir -> _))
+    awaited(waitMs, DirectoryListing.walk(fs, dir))(_.scratchDirs.headOption.map(dir -> _))
 
   /**
-   * Waits until there are none in some directories of a table, nor in those above them up to the table's own: a job that
-   * writes several partitions has its scratch directory there.
+   * Waits until there are none in some directories of a table, nor in those above them up to the table's own:
+   * a job that writes several partitions has its scratch directory there.
    *
    * @return
    *   what lies below each of the directories then
@@ -154,7 +160,10 @@ private[zorder] object ActiveWriters {
   /** Listings as far as the first writer. */
   private case class WriterSearch(writer: Option[(Path, String)], listings: Seq[DirectoryListing])
 
-  /** Above first: a job that is not there any more has put its files into the directories, which are listed then. */
+  /**
+   * Above first: a job that is not there any more has put its files into the directories, which are listed
+   * then.
+   */
   private def look(fs: FileSystem, root: Path, dirs: Seq[Path]): WriterSearch = {
     val top = fs.makeQualified(root)
     def within(dir: Path) = dir == top || dir.toString.startsWith(s"$top/")
@@ -163,13 +172,13 @@ private[zorder] object ActiveWriters {
         .takeWhile(p => p != null && within(p)))
     val own = dirs.map(d => fs.makeQualified(d)).toSet
     val several = (top +: above).distinct.filterNot(own).iterator.flatMap(dir =>
-      TextFiles.children(fs, dir).map(_.getPath.getName).find(DirectoryListing.isWriter).map(dir -> _))
+      TextFiles.children(fs, dir).map(_.getPath.getName).find(DirectoryListing.isScratch).map(dir -> _))
       .take(1).toList.headOption
     dirs.foldLeft(WriterSearch(several, Vector.empty)) { (seen, dir) =>
       if (seen.writer.isDefined) seen
       else {
         val tree = DirectoryListing.walk(fs, dir)
-        WriterSearch(tree.writer.map(dir -> _), seen.listings :+ tree)
+        WriterSearch(tree.scratchDirs.headOption.map(dir -> _), seen.listings :+ tree)
       }
     }
   }

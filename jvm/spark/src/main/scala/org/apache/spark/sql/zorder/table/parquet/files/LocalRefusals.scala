@@ -7,6 +7,7 @@ import scala.util.Try
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.table.file.PathText
 
 /** Refuses links and mount points on the local disk: to exchange them would change another place. */
 private[table] object LocalRefusals {
@@ -67,7 +68,7 @@ private[zorder] object MountPoints {
 
   /** The first of the mount points that is `dir` or lies below it. */
   def among(points: Seq[String], dir: String): Option[String] =
-    points.find(p => p == dir || p.startsWith(s"$dir/"))
+    points.find(PathText.isWithin(_, dir))
 
   /** A mount point at `dir` or below it, if `dir` is on the local disk. */
   def within(dir: Path): Option[String] = local(dir).flatMap { at =>

@@ -2,16 +2,15 @@ package org.apache.spark.sql.zorder.table.parquet.journal
 
 import java.util.UUID
 
-import scala.collection.JavaConverters._
 import scala.util.Try
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
-import org.apache.spark.sql.zorder.table.Operation
+import org.apache.spark.sql.zorder.table.{Operation, RunRecordJson}
 import org.apache.spark.sql.zorder.table.file.PathText
-import org.apache.spark.sql.zorder.table.parquet.files.{ListedFile, LocalDirectories}
+import org.apache.spark.sql.zorder.table.parquet.files.{HiddenDirectories, ListedFile, LocalDirectories}
 import org.apache.spark.sql.zorder.table.storage.{LocalProcesses, TextFiles}
 
 /**
@@ -42,7 +41,7 @@ private[zorder] final case class SwapUnit(
     outputs: Seq[ListedFile]) {
 
   /** What vacuum may delete in `old`. */
-  def named: Seq[ListedFile] = inputs ++ kept
+  def oldFiles: Seq[ListedFile] = inputs ++ kept
 }
 
 /**
@@ -77,7 +76,7 @@ private[zorder] final case class Journal(
     units: Seq[SwapUnit],
     carried: Seq[ListedFile],
     ignored: Seq[ListedFile] = Nil,
-    process: String = "") {
+    process: String) {
 
   def at(newState: JournalState): Journal = copy(
     state = newState,
@@ -90,6 +89,9 @@ private[zorder] final case class Journal(
 
   /** Whether a commit of this JVM is still working on it. */
   def active: Boolean = Journal.isActive(txn)
+
+  /** Whether directories are being renamed, there or back. */
+  def isExchanging: Boolean = state == JournalState.Swapping || state == JournalState.Undoing
 }
 
 private[zorder] object Journal {
@@ -242,7 +244,7 @@ private[parquet] object JournalJson {
     changedMs = node.path("changedMs").asLong,
     home = new Path(node.path("home").asText),
     staging = new Path(node.path("staging").asText),
-    units = each(node, "units").map { u =>
+    units = RunRecordJson.each(node, "units").map { u =>
       SwapUnit(
         u.path("partition").asText,
         new Path(u.path("target").asText),
@@ -263,14 +265,10 @@ private[parquet] object JournalJson {
     }
   }
 
-  private def readFiles(node: JsonNode, name: String): Seq[ListedFile] = each(node, name).map { f =>
-    ListedFile(f.path("path").asText, f.path("length").asLong, f.path("modified").asLong)
-  }
-
-  private def each(node: JsonNode, name: String): Seq[JsonNode] = node.path(name) match {
-    case array: ArrayNode => array.elements.asScala.toVector
-    case _ => Nil
-  }
+  private def readFiles(node: JsonNode, name: String): Seq[ListedFile] =
+    RunRecordJson.each(node, name).map { f =>
+      ListedFile(f.path("path").asText, f.path("length").asLong, f.path("modified").asLong)
+    }
 }
 
 /**
@@ -280,6 +278,7 @@ private[parquet] object JournalJson {
 private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base: String) {
 
   private val prefix = s".$base.zorder-"
+  private val freshPrefix = s"$base.z"
 
   /** All readable journals that were written here, oldest first. */
   def all(): Seq[Journal] = readable().filter(isHere)
@@ -326,6 +325,14 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
   def retired(txn: String): Path = new Path(parent, s".$base.old-$txn")
   def stray(txn: String): Path = new Path(parent, s"$prefix$txn.stray")
   def beat(txn: String): Path = new Path(parent, s"$prefix$txn.beat")
+
+  /** Where a run puts the new directories of an external table. */
+  def fresh(txn: String): Path = new Path(parent, s"$freshPrefix$txn")
+
+  /** The directory of a run that `dir` lies in, if it does: one inside the table's `root`, or beside it. */
+  def topOf(root: Path, dir: Path): Option[Path] = HiddenDirectories.topOf(root, dir).orElse(
+    Iterator.iterate(dir)(_.getParent).takeWhile(_ != null).find(d =>
+      d.getParent == parent && d.getName.startsWith(freshPrefix)))
 
   /** The file by which a session takes the place of a dead owner. */
   def heir(txn: String, owner: String): Path = new Path(parent, s"$prefix$txn.heir-$owner")

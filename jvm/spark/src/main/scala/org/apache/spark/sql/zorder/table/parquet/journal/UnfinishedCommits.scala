@@ -55,9 +55,7 @@ private[zorder] object UnfinishedCommits {
 
   private def away(fs: FileSystem, journals: Seq[Journal], identity: String): Option[(Journal, Path)] = {
     val moving = journals.filter(j =>
-      j.kind == JournalKind.Path && !TableIdentity.differ(
-        j.table,
-        identity) && (j.state == JournalState.Swapping || j.state == JournalState.Undoing))
+      j.kind == JournalKind.Path && !TableIdentity.differ(j.table, identity) && j.isExchanging)
     moving.flatMap(j => j.units.map(j -> _.target)).find { case (_, dir) => !fs.exists(dir) }
   }
 }
@@ -105,16 +103,13 @@ private[zorder] object Heartbeat {
     if (journal.owner == Journal.thisJvm) journal.active
     else !LocalProcesses.isDead(journal.process) && {
       val silent = silentMs(store, journal)
-      if (!beats(journal)) silent < leaseMs
+      // there is a heartbeat during the renames only
+      if (!journal.isExchanging) silent < leaseMs
       else {
         val now = look(store, journal)
         silent < SkewMs && (math.abs(silent) < leaseMs || changes(store, journal, now.signs, leaseMs))
       }
     }
-
-  /** There is a heartbeat during the renames only. */
-  private def beats(journal: Journal): Boolean =
-    journal.state == JournalState.Swapping || journal.state == JournalState.Undoing
 
   @tailrec
   private def changes(store: JournalStore, journal: Journal, signs: Any, leaseMs: Long): Boolean = {

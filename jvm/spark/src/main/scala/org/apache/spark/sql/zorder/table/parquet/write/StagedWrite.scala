@@ -55,7 +55,7 @@ final private[zorder] class StagedWrite(
     if (staging == root && StagedWrite.jobs(tree).size > writes)
       refuse("ZORDER_TARGET_REFUSED.WRITTEN_MEANWHILE", "path" -> root)
     listed = Some(tree)
-    tree.dataFiles(DirectoryListing.partitionOf)
+    tree.dataFiles(_.parent)
       .map(f => WrittenFile(f, DataFile.below(staging, f), StagedWrite.number(f.path)))
   }
 
@@ -76,11 +76,11 @@ private[table] object StagedWrite {
 
   /** The jobs of Spark that have written files there. A file of another name counts as a job of its own. */
   def jobs(tree: DirectoryListing): Set[String] =
-    tree.files.map(_.rel).filterNot(f => f.startsWith(s"${StateDir.Name}/") || f == "_SUCCESS")
+    tree.files.filterNot(f => f.rel.startsWith(s"${StateDir.Name}/") || f.rel == "_SUCCESS")
       .map(f =>
-        f.substring(f.lastIndexOf('/') + 1) match {
+        f.name match {
           case OfJob(job) => job
-          case _ => f
+          case _ => f.rel
         }).toSet
 
   /** The shuffle partition that wrote a file. */

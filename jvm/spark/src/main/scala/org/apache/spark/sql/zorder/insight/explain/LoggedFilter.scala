@@ -1,24 +1,28 @@
-package org.apache.spark.sql.zorder.clustering.draw
+package org.apache.spark.sql.zorder.insight.explain
 
 import scala.collection.mutable
 
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.expr.ColumnPath
+import org.apache.spark.sql.zorder.clustering.draw.{DrawnCondition, ResolvedColumn}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.querylog.{LoggedCondition, LoggedQuery}
 import org.apache.spark.sql.zorder.skipping.predicate.FilterSets
 
 /** The filters of a log over the columns of one table, for the queries whose values the log has. */
-final private[zorder] class LoggedFilter(session: ClassicSession, schema: StructType) {
+final private[explain] class LoggedFilter(session: ClassicSession, schema: StructType) {
   private val asked = mutable.HashMap.empty[String, Option[ResolvedColumn]]
 
-  /** The set for which a logged filter is true, or more; a condition without its values may be met anywhere. */
+  /**
+   * The set for which a logged filter is true, or more; a condition without its values may be met anywhere.
+   */
   def whereTrue[R](q: LoggedQuery, sets: FilterSets[R]): R =
-    q.boxes.map(box => box.map(where(_, sets)).reduceOption((a, b) => sets.and(a, b)).getOrElse(sets.all))
+    q.conjunctions
+      .map(_.map(where(_, sets)).reduceOption((a, b) => sets.and(a, b)).getOrElse(sets.all))
       .reduceOption((a, b) => sets.or(a, b)).getOrElse(sets.all)
 
   /** Why conditions of a query are not known: each reason once. */
-  def unknown(q: LoggedQuery): Seq[String] = q.boxes.flatten.flatMap { c =>
+  def unknown(q: LoggedQuery): Seq[String] = q.conjunctions.flatten.flatMap { c =>
     if (!DrawnCondition.isExact(c)) Some("the log has no values: log with KEEP LITERALS")
     else if (known(c).isEmpty) Some(s"the table has no such column, or no such values: ${c.column}")
     else None

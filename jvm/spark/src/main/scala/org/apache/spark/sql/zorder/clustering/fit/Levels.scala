@@ -1,0 +1,39 @@
+package org.apache.spark.sql.zorder.clustering.fit
+
+import sparkzorder.curve.{Block, Zone}
+
+/** Blocks of one table at the three levels at which a reader skips, with the same columns at each. */
+final case class Levels(files: Seq[Block], rowGroups: Seq[Block], pages: Seq[Block]) {
+  def ++(that: Levels): Levels = Levels(files ++ that.files, rowGroups ++ that.rowGroups, pages ++ that.pages)
+
+  /** A figure of the blocks of each level. */
+  def map[A](f: Seq[Block] => A): ByLevel[A] = ByLevel(f(files), f(rowGroups), f(pages))
+
+  /** How many blocks there are. */
+  def counts: ByLevel[Double] = map(_.length.toDouble)
+
+  /** These blocks with so many times the rows. */
+  def times(rows: Double): Levels = {
+    def scaled(blocks: Seq[Block]) = blocks.map(b => b.copy(rows = math.round(b.rows * rows)))
+    if (rows == 1.0) this else Levels(scaled(files), scaled(rowGroups), scaled(pages))
+  }
+
+  /** These blocks, with unknown zones for the columns where `known` is false. */
+  def masked(known: IndexedSeq[Boolean]): Levels =
+    if (known.forall(k => k)) this
+    else Levels(Levels.ofKnown(files, known), rowGroups, pages).maskedInFiles(known)
+
+  /** The same for row groups and pages alone. */
+  def maskedInFiles(known: IndexedSeq[Boolean]): Levels =
+    if (known.forall(k => k)) this
+    else Levels(files, Levels.ofKnown(rowGroups, known), Levels.ofKnown(pages, known))
+}
+
+object Levels {
+  private def ofKnown(blocks: Seq[Block], known: IndexedSeq[Boolean]): Seq[Block] = blocks.map { b =>
+    Block(
+      b.rows,
+      b.zones.zip(known).map { case (zone, k) => if (k) zone else Zone.Unknown },
+      b.nullFree.filter(known(_)))
+  }
+}

@@ -1,0 +1,28 @@
+package org.apache.spark.sql.zorder.expr.layout
+
+import org.apache.spark.sql.types.DataType
+import sparkzorder.curve.layout.{CompiledLayout, Layout}
+
+/**
+ * A layout inside an expression. Plans, EXPLAIN and event logs show its id only: boundaries are data.
+ *
+ * @param id
+ *   sixteen hex digits of the layout's hash; eight where an earlier version has stored it
+ */
+final class LayoutRef(val id: String, val layout: Layout) extends Serializable {
+
+  /** Compiled where it is used: a task gets only the layout and compiles it once. */
+  @transient lazy val compiled: CompiledLayout = layout.compiled
+
+  /** Whether it is of columns of these types: those of a table may have changed since. */
+  def fits(types: Seq[DataType]): Boolean = layout.columns.map(_.dataType) == types.map(_.sql)
+
+  override def toString: String = id
+
+  override def equals(other: Any): Boolean = other match {
+    case that: LayoutRef => that.id == id
+    case _ => false
+  }
+
+  override def hashCode(): Int = id.hashCode
+}

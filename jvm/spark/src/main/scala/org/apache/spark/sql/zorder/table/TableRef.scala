@@ -1,0 +1,30 @@
+package org.apache.spark.sql.zorder.table
+
+import org.apache.spark.sql.zorder.expr.ColumnPath
+
+/** How a statement names its table. */
+sealed trait TableRef {
+
+  /** The reference as a statement can write it. */
+  def sql: String
+}
+
+object TableRef {
+
+  /** `db.t`, in parts. */
+  final case class Name(parts: Seq[String]) extends TableRef {
+    override def sql: String = ColumnPath.sql(parts)
+  }
+
+  /** `'/data/t'` or ``parquet.`/data/t` ``. */
+  final case class Location(path: String) extends TableRef {
+    override def sql: String = "'" + path.replace("\\", "\\\\").replace("'", "\\'") + "'"
+  }
+
+  /**
+   * Whether a text that stands for a table, outside of a statement, is a path: it has a slash, and no
+   * backquote as quoted names have. Python's `_sql.is_path` is the same; `tests/shared/table-names.tsv` tests
+   * both.
+   */
+  def isPath(text: String): Boolean = text.exists(c => c == '/' || c == '\\') && !text.contains('`')
+}

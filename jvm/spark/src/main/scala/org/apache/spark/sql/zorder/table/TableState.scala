@@ -1,0 +1,49 @@
+package org.apache.spark.sql.zorder.table
+
+/**
+ * The `_zorder/` directory of a table: layouts and runs. It may disappear at any time; then there is no
+ * state.
+ */
+trait TableState {
+
+  /** The branch of the table that runs change; None for the main branch. */
+  def branch: Option[String] = None
+
+  /** All runs of all branches, oldest first. Unreadable files are skipped. */
+  def runs(): Seq[RunRecord]
+
+  /** The runs on the table's branch. */
+  def ownRuns(): Seq[RunRecord] = runs().filter(_.branch == branch)
+
+  /** The runs that no rollback has undone, of all branches. */
+  def standing(): Seq[RunRecord] = {
+    val all = runs()
+    def ids(operation: Operation) = all.filter(_.operation == operation).map(_.runId).toSet
+    val undone = ids(Operation.Rollback) & ids(Operation.Optimize)
+    all.filterNot(r => undone(r.runId))
+  }
+
+  /** Its standing runs, oldest first. A branch without runs of its own began as a copy of the main one. */
+  def ofBranch(): Seq[RunRecord] = {
+    val all = standing().filter(_.operation == Operation.Optimize)
+    val own = all.filter(_.branch == branch)
+    if (own.nonEmpty) own else all.filter(_.branch.isEmpty)
+  }
+
+  /** The newest of them, if any. */
+  def latest(): Option[RunRecord] = ofBranch().lastOption
+
+  /**
+   * The commits of the branch's last run that changed files, oldest first; a run in batches has several.
+   * Empty if the version of one of them is unknown, because then it is unknown what the table was before the
+   * run.
+   */
+  def lastRun(): Seq[RunRecord] = {
+    val commits = standing().filter(r => r.operation == Operation.Optimize && r.branch == branch)
+    val run = commits.lastOption.toSeq.flatMap(last => commits.filter(_.runId == last.runId))
+    if (run.forall(_.version.isDefined)) run else Nil
+  }
+
+  /** The body of a stored layout. */
+  def layout(id: String): Option[String]
+}
