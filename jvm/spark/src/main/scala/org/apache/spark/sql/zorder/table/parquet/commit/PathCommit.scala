@@ -60,8 +60,8 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
     } catch {
       case crash: CrashPoint.Crash => throw crash
       case NonFatal(e) =>
-        // the table must not stay half exchanged until the next run
-        Journal.end(draft.txn)
+        // the table must not stay half exchanged until the next run; while it counts as active, no query of this JVM
+        // settles it as well
         try PathRecovery.settle(store, mark, draft.txn, waitMs)
         catch { case NonFatal(again) => e.addSuppressed(again) }
         FailedCommit.outcome(store, draft, e)

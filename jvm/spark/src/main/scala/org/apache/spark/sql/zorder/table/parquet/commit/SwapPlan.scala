@@ -5,6 +5,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.RunRecord
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.files.{
+  ActiveWriters,
   DirectoryListing,
   FileMoves,
   ListedFile,
@@ -135,13 +136,14 @@ private[zorder] object CarriedOverFiles {
    * Lists the directories that the new files lie in, and not our state below them.
    *
    * @throws ZOrderConflictException
-   *   if a new file is gone from its staging directory
+   *   if a new file, or one that was copied there, is gone from its staging directory
    */
   def checkOutputs(fs: FileSystem, unit: SwapUnit): Unit =
-    unit.outputs.groupBy(DirectoryListing.partitionOf).foreach { case (below, outputs) =>
-      val there = TextFiles.children(fs, SwapPlan.below(unit.staged, below)).map(_.getPath.getName).toSet
-      if (!outputs.forall(o => there(o.rel.substring(o.rel.lastIndexOf('/') + 1))))
-        throw outputsGone(unit.staged)
+    (unit.outputs ++ unit.kept.filter(_.isData)).groupBy(DirectoryListing.partitionOf).foreach {
+      case (below, files) =>
+        val there = TextFiles.children(fs, SwapPlan.below(unit.staged, below)).map(_.getPath.getName).toSet
+        if (!files.forall(o => there(o.rel.substring(o.rel.lastIndexOf('/') + 1))))
+          throw outputsGone(unit.staged)
     }
 
   def outputsGone(staged: Path): ZOrderConflictException =
@@ -156,6 +158,8 @@ private[zorder] object CarriedOverFiles {
    *
    * @return
    *   the unit with `kept` as it is now
+   * @throws ZOrderConflictException
+   *   if a hidden file is being written
    */
   def sync(fs: FileSystem, unit: SwapUnit, now: DirectoryListing): SwapUnit = {
     val inputs = unit.inputs.map(_.rel).toSet
@@ -166,6 +170,7 @@ private[zorder] object CarriedOverFiles {
     val names = wanted.map(_.rel).toSet
     unit.kept.filterNot(k => names(k.rel)).foreach(k => fs.delete(new Path(unit.staged, k.rel), false))
     wanted.filterNot(known).foreach { f =>
+      if (UnfinishedFiles.isHidden(fs, now.root, f)) ActiveWriters.stop(now.root, f.rel)
       if (outputs(f.rel)) conflict("ZORDER_CONFLICT.SAME_FILE_NAME", now.root, f.rel)
       FileMoves.copy(fs, new Path(now.root, f.rel), new Path(unit.staged, f.rel), f.modified)
     }

@@ -25,6 +25,15 @@ private[zorder] final case class ListedFile(rel: String, length: Long, modified:
     val names = rel.split('/')
     !names.exists(DirectoryListing.isHidden) && names.init.forall(_.contains('='))
   }
+
+  /** Whether somebody may still be writing it: what a dead writer has left is older. */
+  def isYoung: Boolean = System.currentTimeMillis - modified < DirectoryListing.DayMs
+
+  /** A file that gets its name when it is whole: of `hdfs dfs -put`, of Hive, or of Impala. */
+  def isUpload: Boolean = {
+    def isStaging(dir: String) = dir.startsWith(".hive-staging") || dir == "_impala_insert_staging"
+    (rel.endsWith("._COPYING_") || rel.split('/').init.exists(isStaging)) && isYoung
+  }
 }
 
 /**
@@ -45,8 +54,8 @@ private[zorder] final case class DirectoryListing(
 
   lazy val data: Seq[ListedFile] = files.filter(_.isData)
 
-  /** The scratch directory of an unfinished job, if there is one. */
-  def writer: Option[String] = writers.headOption
+  /** The scratch directory of an unfinished job, or a file that is being uploaded, if there is one. */
+  def writer: Option[String] = writers.headOption.orElse(files.find(_.isUpload).map(_.rel))
 
   def writers: Seq[String] = dirs.filter(d => DirectoryListing.isWriter(d.substring(d.lastIndexOf('/') + 1)))
 
@@ -55,6 +64,7 @@ private[zorder] final case class DirectoryListing(
 }
 
 private[zorder] object DirectoryListing {
+  private[files] val DayMs = 24L * 3600 * 1000
 
   /** Empty if the directory does not exist. */
   def walk(fs: FileSystem, root: Path): DirectoryListing = {
@@ -123,7 +133,10 @@ private[zorder] object HiddenDirectories {
   }
 }
 
-/** Jobs that write into a table while it is being rewritten, recognised by their scratch directories. */
+/**
+ * Writers at work in a table while it is being rewritten, recognised by their scratch directories, or by files that they
+ * are going to rename.
+ */
 private[zorder] object ActiveWriters {
 
   /**
@@ -147,7 +160,7 @@ private[zorder] object ActiveWriters {
   def await(fs: FileSystem, root: Path, dirs: Seq[Path], waitMs: Long): Seq[DirectoryListing] =
     awaited(waitMs, look(fs, root, dirs))(_.writer).listings
 
-  /** (directory, its scratch directory) of such a job. */
+  /** (directory, its scratch directory or file) of such a writer. */
   def find(fs: FileSystem, root: Path, dirs: Seq[Path]): Option[(Path, String)] =
     look(fs, root, dirs).writer
 
@@ -185,6 +198,9 @@ private[zorder] object ActiveWriters {
     seen
   }
 
-  def stop(root: Path, dir: String): Nothing =
-    throw new ZOrderConflictException("ZORDER_CONFLICT.JOB_AT_WORK", "dir" -> s"$root/$dir")
+  /** @param found the scratch directory or the file, relative to `root` */
+  def stop(root: Path, found: String): Nothing =
+    if (DirectoryListing.isWriter(found.substring(found.lastIndexOf('/') + 1)))
+      throw new ZOrderConflictException("ZORDER_CONFLICT.JOB_AT_WORK", "dir" -> s"$root/$found")
+    else throw new ZOrderConflictException("ZORDER_CONFLICT.UPLOAD_AT_WORK", "file" -> s"$root/$found")
 }
