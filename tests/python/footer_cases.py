@@ -11,8 +11,9 @@ from pathlib import Path
 
 GOLDEN = Path(__file__).resolve().parents[1] / "shared/golden/statistics.json"
 UNKNOWN, NULLS = "unknown", "only NULL"
-MR, OLD, RS, IMPALA = (
+MR, NEW, OLD, RS, IMPALA = (
     "parquet-mr version 1.13.1 (build abc)",
+    "parquet-mr version 1.18.1 (build abc)",
     "parquet-mr version 1.8.2 (build abc)",
     "parquet-rs version 49.0.0",
     "impala version 2.9.0 (build abc)",
@@ -83,6 +84,10 @@ CASES += [
     ("old bounds of truth values", OLD, None, "BOOLEAN", "boolean", {"min": False, "max": False}, [0, 0]),
     ("numbers among which a NaN would show", MR, "usual", "DOUBLE", "double",
      {"min_value": 1.0, "max_value": 2.0}, [ONE_DOUBLE, TWO_DOUBLE]),
+    ("numbers by parquet-mr 1.18: a NaN may be", NEW, "usual", "DOUBLE", "double",
+     {"min_value": 1.0, "max_value": 2.0}, [ONE_DOUBLE, NAN_DOUBLE]),
+    ("one number by it in an order of its own: a NaN may be", NEW, "other", "DOUBLE", "double",
+     {"min_value": 1.0, "max_value": 1.0}, [ONE_DOUBLE, NAN_DOUBLE]),
     ("numbers among which a NaN may be", RS, None, "DOUBLE", "double",
      {"min_value": 1.0, "max_value": 2.0}, [ONE_DOUBLE, NAN_DOUBLE]),
     ("old bounds of such numbers", OLD, None, "DOUBLE", "double",

@@ -5,6 +5,7 @@ import java.nio.file.Path
 import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import sparkzorder.LongTest
 import sparkzorder.SameOnAllLines
 
@@ -144,5 +145,24 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
         refused(path, s"ZORDER TABLE '$path' BY (id, a) WITH (fileCount = 4, force = true)", why: _*)
         refused(path, s"ZORDER TABLE '$path' FULL BY ($name, a) WITH (fileCount = 4)", why: _*)
       }
+  }
+
+  test("defaults of the catalog's columns: a run by the name keeps them, one by the path is refused") {
+    withTempDir { dir =>
+      withTable("defaults") {
+        val path = dir.resolve("t")
+        spark.sql(s"CREATE TABLE defaults (id BIGINT) USING parquet LOCATION '$path'")
+        spark.sql("INSERT INTO defaults SELECT id FROM range(100)")
+        spark.sql("ALTER TABLE defaults ADD COLUMN c BIGINT DEFAULT 5")
+        spark.sql("INSERT INTO defaults SELECT id, 7 FROM range(100, 200)")
+        def sums = spark.sql("SELECT count(*), sum(c) FROM defaults").head().toSeq
+        assert(sums === Seq(200L, 1200L))
+        val e = intercept[ZOrderException](zorder(path, "FULL BY (id)"))
+        assert(
+          e.condition === "ZORDER_TABLE_REFUSED.DEFAULTS_BY_PATH" && e.getMessage.contains("name the table"))
+        done(one("ZORDER TABLE defaults FULL BY (id) WITH (verify = 'checksum')"))
+        assert(sums === Seq(200L, 1200L))
+      }
+    }
   }
 }

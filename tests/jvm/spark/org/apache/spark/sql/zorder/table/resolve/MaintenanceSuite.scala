@@ -18,6 +18,7 @@ import org.apache.spark.sql.zorder.table.{
 }
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
+import org.apache.spark.sql.zorder.table.parquet.journal.Journal
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, LocalProcesses}
 import sparkzorder.{LongTest, Steps}
 import sparkzorder.mark.SameOnAllLines
@@ -266,6 +267,22 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture with Steps {
     Maintenance.vacuum(classic, TableRef.Name(Seq("claimed")), Some(0.0), dryRun = false)
     assert(!claim(path).exists)
     spark.sql("DROP TABLE claimed")
+  }
+
+  test("a vacuum without retention leaves what a run of another JVM prepares, as long as that is at work") {
+    val path = plain("preparing")
+    val table = open(path)
+    val r = stage(table, table.files(), "r1")
+    table.store.write(r.journal.copy(owner = "another", changedMs = System.currentTimeMillis - 60000))
+    Journal.end(r.journal.txn)
+    val claim = new File(new File(path).getParent, s".${new File(path).getName}.claim-zorder")
+    write(claim.getPath, s"r1\n${LocalProcesses.own.replaceFirst("^[0-9]+", "1")}") // a process that lives
+    vacuum(path)
+    assert(table.store.get(r.journal.txn).isDefined && new File(r.journal.staging.toUri.getPath).exists)
+    assert(claim.delete())
+    vacuum(path)
+    assert(table.store.get(r.journal.txn).isEmpty && !new File(r.journal.staging.toUri.getPath).exists)
+    assert(ids(path) == (0L until 40L))
   }
 
   test("history has a row for each run, as its schema says; state that is gone is no history") {

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.stats
 
 import scala.util.Try
 
-import org.apache.parquet.{SemanticVersion, VersionParser}
+import org.apache.parquet.VersionParser
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.{Block, NormalizedValue, Zone}
@@ -182,16 +182,22 @@ final case class FileOrigin(createdBy: String, keyValues: Map[String, String]) {
   /** Whether Spark itself wrote the file: other writers copy its notes along, but not its library's name. */
   def bySpark: Boolean = keyValues.contains(SparkVersion) && createdBy.startsWith("parquet-mr")
 
-  /** Whether a NaN among the values would show (parquet-mr takes back bounds that NaN spoils, since 1.10). */
+  /**
+   * Whether a NaN among the values would show. From 1.10 on, parquet-mr takes back bounds that NaN spoils; from 1.18 on,
+   * it counts NaN apart and leaves them out of the bounds.
+   */
   lazy val boundsShowNaN: Boolean = Try {
     val parsed = VersionParser.parse(createdBy)
-    parsed.application == "parquet-mr" && parsed.hasSemanticVersion &&
-    parsed.getSemanticVersion.compareTo(FirstWithNaNOrder) >= 0
+    parsed.application == "parquet-mr" && parsed.hasSemanticVersion && {
+      val version = parsed.getSemanticVersion
+      version.major == 1 && version.minor >= FirstShowingNaN && version.minor < FirstCountingNaN
+    }
   }.getOrElse(false)
 }
 
 object FileOrigin {
   private val SparkVersion = "org.apache.spark.version"
   private val LegacyDateTime = "org.apache.spark.legacyDateTime"
-  private val FirstWithNaNOrder = new SemanticVersion(1, 10, 0)
+  private val FirstShowingNaN = 10
+  private val FirstCountingNaN = 18
 }

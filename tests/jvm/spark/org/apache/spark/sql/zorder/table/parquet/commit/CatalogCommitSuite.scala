@@ -267,4 +267,21 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
     Maintenance.remove(classic, TableRef.Name(Seq("e")))
     assert(types == before)
   }
+
+  test("a rollback beside a vacuum keeps the files that it returns to") {
+    external()
+    rewriteAll(openName("e"))
+    rewriteAll(openName("e"), "r2")
+    var back = false
+    CrashPoint.meanwhile = at =>
+      if (at == "vacuum-deleted" && !back) {
+        back = true
+        assert(status(rolledBack(TableRef.Name(Seq("e")))) == "ROLLED_BACK")
+      }
+    vacuum("e")
+    spark.sql("REFRESH TABLE e")
+    assert(back && tableIds("e") == forty)
+    vacuum("e")
+    assert(tableIds("e") == forty)
+  }
 }

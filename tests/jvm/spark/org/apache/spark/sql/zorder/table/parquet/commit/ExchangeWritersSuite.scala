@@ -5,10 +5,12 @@ import java.io.File
 import scala.concurrent.{Await, Future}
 import scala.concurrent.ExecutionContext.Implicits.global
 import scala.concurrent.duration.DurationInt
+import scala.util.Try
 
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.parquet.journal.Heartbeat
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.mark.SameOnAllLines
 
@@ -107,5 +109,27 @@ class ExchangeWritersSuite extends AnyFunSuite with ExchangeFixture {
       finally CrashPoint.renames = (_, _) => true
       assert(came && refreshed().size == 50)
     }
+  }
+
+  test("while a commit that failed is settled it counts as alive, so that no query settles it as well") {
+    val path = plain("settled")
+    val table = open(path)
+    val r = stage(table, table.files().take(2), "r1")
+    var failed = false
+    var alive = Seq.empty[Boolean]
+    CrashPoint.renames = (_, to) =>
+      if (failed || to.toUri.getPath != path) true
+      else {
+        failed = true
+        false
+      }
+    CrashPoint.meanwhile =
+      _ => if (failed) alive :+= table.store.get(r.journal.txn).forall(Heartbeat.isAlive(table.store, _))
+    try Try(r.commit())
+    finally {
+      CrashPoint.renames = (_, _) => true
+      CrashPoint.meanwhile = _ => ()
+    }
+    assert(failed && alive.nonEmpty && alive.forall(is => is) && ids(path) == forty)
   }
 }

@@ -130,4 +130,45 @@ class OpenFilesSuite extends AnyFunSuite with ExchangeFixture with Steps {
     writers.foreach(_.finish())
     assert(writers.nonEmpty && ids(path).size == 40 + 5 * lengths.size && traces(path).isEmpty)
   }
+
+  private val uploads = Seq(
+    "new.parquet._COPYING_", // hdfs dfs -put
+    ".new.parquet", // NiFi
+    ".hive-staging_hive_1/_task_tmp.-ext-10000/_tmp.000000_0",
+    "_impala_insert_staging/q/1.parq"
+  )
+
+  for (name <- uploads) test(s"$name, which its writer is going to rename, stops an exchange") {
+    for (n <- lengths) {
+      val path = plain("upload")
+      val table = open(path)
+      val r = stage(table, table.files(), "r1")
+      var writers = Seq.empty[Writer]
+      CrashPoint.meanwhile = at =>
+        if (at == "prepared" && writers.isEmpty) {
+          new File(path, name).getParentFile.mkdirs()
+          writers = Seq(new Writer(path, name, n))
+        }
+      assert(intercept[ZOrderConflictException](r.commit()).condition == "ZORDER_CONFLICT.UPLOAD_AT_WORK")
+      writers.foreach(_.finish())
+      assert(new File(path, name).renameTo(new File(path, "new.parquet")))
+      assert(writers.nonEmpty && ids(path).size == 45 && traces(path).isEmpty)
+      CrashPoint.meanwhile = _ => ()
+      rewriteAll(open(path), "r2")
+      assert(ids(path).size == 45)
+    }
+  }
+
+  test("what a dead writer has left a day ago stops nothing, nor does a hidden file that is no beginning") {
+    val path = plain("left")
+    for (name <- uploads) {
+      new File(path, name).getParentFile.mkdirs()
+      new Writer(path, name, 4)
+      assert(new File(path, name).setLastModified(System.currentTimeMillis - 25L * 3600 * 1000))
+    }
+    write(s"$path/.notes", "mine")
+    write(s"$path/_started_1", "")
+    rewriteAll(open(path))
+    assert(ids(path) == forty && uploads.forall(new File(path, _).length == 4))
+  }
 }

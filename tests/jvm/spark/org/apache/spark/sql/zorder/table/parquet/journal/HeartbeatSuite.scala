@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.table.Operation
-import org.apache.spark.sql.zorder.table.storage.TextFiles
+import org.apache.spark.sql.zorder.table.storage.{LocalProcesses, TextFiles}
 
 /** Whether the owner of an exchange is alive, if it is on another machine, whose clock may be wrong. */
 class HeartbeatSuite extends AnyFunSuite with ZOrderSession {
@@ -48,6 +48,15 @@ class HeartbeatSuite extends AnyFunSuite with ZOrderSession {
         assert(!Heartbeat.isAlive(store, journal, leaseMs))
       }
     }
+
+  test(
+    "a process of another machine is not known to be dead, though its host and namespace have the same names") {
+    val dead = LocalProcesses.own.replaceFirst("^[0-9]+", Int.MaxValue.toString)
+    assert(LocalProcesses.isDead(dead) && !LocalProcesses.isDead(LocalProcesses.own))
+    assert(!LocalProcesses.isDead(dead.replaceFirst("[^@]*$", "another")))
+    // as earlier versions wrote it
+    assert(!LocalProcesses.isDead(dead.take(dead.lastIndexOf('@'))))
+  }
 
   test("nobody waits for an owner that was silent for long, nor for one that exchanges nothing") {
     in { store =>

@@ -290,7 +290,7 @@ private[zorder] object LateFiles {
     table.draft(Journal.newTxn(""), Operation.Replace, "").at(JournalState.Done)
 
   private def writerIn(table: ParquetTable, dir: Path): Option[String] =
-    DirectoryListing.walk(table.store.fs, dir).scratchDirs.headOption
+    DirectoryListing.walk(table.store.fs, dir).writer
 
   private def copy(table: ParquetTable, late: LateDataFile, dir: Path): Unit = {
     val to = place(late, dir)

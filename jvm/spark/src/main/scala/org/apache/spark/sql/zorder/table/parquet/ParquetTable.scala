@@ -5,10 +5,15 @@ import java.util.Locale
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
+import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{NumericType, StructType}
 import org.apache.spark.sql.zorder.conf.SessionKeys
-import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderConsentException}
+import org.apache.spark.sql.zorder.errors.{
+  ZOrderConflictException,
+  ZOrderConsentException,
+  ZOrderException
+}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{
@@ -268,6 +273,17 @@ private[zorder] class PathParquetTable(
     flat.map(_.schema).getOrElse(StructType(content.dataSchema ++ content.partitionSchema))
   override def declared: Option[StructType] = flat.map(_.dataSchema)
   override def partitionSchema: StructType = content.partitionSchema
+
+  /** Files that lack a column have NULL there if they are read by their path, and the default if by the name. */
+  override def notAllowed(columns: Seq[String]): Option[ZOrderException] =
+    registered.filter(t => !named && t.schema.exists(_.metadata.contains(EXISTS_DEFAULT_COLUMN_METADATA_KEY)))
+      .map { t =>
+        new ZOrderException(
+          "ZORDER_TABLE_REFUSED.DEFAULTS_BY_PATH",
+          "path" -> root,
+          "table" -> t.identifier.unquotedString)
+      }
+
   override def afterword: Option[String] = Some(ParquetTable.exchanged(root))
 
   /** The first time those of the opened table; later calls list them again. */

@@ -27,7 +27,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   JournalStore,
   SwapUnit
 }
-import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, RunClaim, TextFiles}
 
 /**
  * `ZORDER VACUUM`: deletes files that a journal names as rewritten or copied, and nothing else.
@@ -48,8 +48,10 @@ private[zorder] final class ParquetVacuum(
   private val fs: FileSystem = store.fs
   private val live: Set[String] = table.liveDirs().values.map(PathText.of).toSet
 
-  /** How long what another JVM may be writing is left alone. */
-  private val patience = math.min(retentionMs, PathRecovery.StagingMs)
+  /** How long what another JVM may be writing is left alone: for a day while a run is at work. */
+  private val patience =
+    if (RunClaim.holder(table.claims(table.session, table.roots)).isDefined) PathRecovery.StagingMs
+    else math.min(retentionMs, PathRecovery.StagingMs)
 
   /** Asked again each time: a commit that this vacuum has finished itself changed its journal just now. */
   private def now: Long = System.currentTimeMillis
@@ -66,7 +68,9 @@ private[zorder] final class ParquetVacuum(
     val inUse = table.files().map(_.path).toSet
     val purged = for {
       j <- done()
-      u <- j.units if !live(PathText.of(u.old)) && fs.exists(u.old)
+      units = j.units.filter(u => !live(PathText.of(u.old)) && fs.exists(u.old))
+      if units.nonEmpty && isStillOld(j, units)
+      u <- units
     } yield purge(j, u, late.getOrElse(u.old, 0L), inUse)
     if (!dryRun) {
       forget()
@@ -87,6 +91,18 @@ private[zorder] final class ParquetVacuum(
     store.all().filter(j => j.state == JournalState.Done && (anyKind || j.kind == JournalKind.Path))
   }
 
+  /**
+   * Whether the directories are still old ones: a rollback that has begun since uses them. It writes its journal first and
+   * then looks whether all files are there, while the vacuum looks for journals and then deletes.
+   */
+  private def isStillOld(journal: Journal, units: Seq[SwapUnit]): Boolean = {
+    val (same, others) = store.all().partition(_.txn == journal.txn)
+    val old = units.map(_.old).toSet
+    val used = others.filter(_.state != JournalState.Done)
+      .flatMap(_.units.flatMap(u => Seq(u.staged, u.target, u.old))).toSet
+    same.exists(now => old.subsetOf(now.units.map(_.old).toSet)) && !old.exists(used)
+  }
+
   private def purge(journal: Journal, unit: SwapUnit, carried: Long, inUse: Set[String]): VacuumResult = {
     val tree = DirectoryListing.walk(fs, unit.old)
     val old = unit.oldFiles.toSet
@@ -101,7 +117,7 @@ private[zorder] final class ParquetVacuum(
     if (now - journal.changedMs < retentionMs)
       stays(VacuumStatus.Kept(go.size, go.map(_.length).sum, journal.changedMs, retentionMs))
     else if (linked) stays(VacuumStatus.Link)
-    else if (tree.scratchDirs.nonEmpty) stays(VacuumStatus.WriterInFlight(tree.scratchDirs.head))
+    else if (tree.writer.isDefined) stays(VacuumStatus.WriterInFlight(tree.writer.get))
     else {
       if (!dryRun) {
         go.foreach { f =>

@@ -140,13 +140,20 @@ object RunClaim {
 private[table] object LocalProcesses {
   private val proc = Paths.get("/proc")
 
-  /** This JVM: its process, its host, and its PID namespace (that of a container). */
-  lazy val own: String = s"${ManagementFactory.getRuntimeMXBean.getName}@$numbering"
+  /**
+   * This JVM: its process, its host, its PID namespace (that of a container), and the start of its machine. Two machines
+   * may have one host name, and the first namespace has the same number on all.
+   */
+  lazy val own: String = s"${ManagementFactory.getRuntimeMXBean.getName}@$numbering@$start"
 
   private def numbering: String =
     Try(Files.readSymbolicLink(proc.resolve("self/ns/pid")).toString).getOrElse("")
 
-  /** Certainly dead: it had the same PID namespace as this JVM, and no process that runs has that number now. */
+  private def start: String =
+    Try(new String(Files.readAllBytes(proc.resolve("sys/kernel/random/boot_id")), ISO_8859_1).trim)
+      .getOrElse("")
+
+  /** Certainly dead: it ran in the same PID namespace as this JVM does, and no process has that number now. */
   def isDead(owner: String): Boolean = {
     def place(text: String) = text.dropWhile(_ != '@')
     Files.exists(proc.resolve("self/ns/pid")) && owner.contains('@') && place(owner) == place(own) &&

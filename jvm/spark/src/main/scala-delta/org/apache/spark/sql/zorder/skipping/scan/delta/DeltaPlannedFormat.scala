@@ -67,9 +67,10 @@ final private[zorder] class NarrowedDeltaIndex(session: SparkSession, prepared: 
     val conf = state.conf
     val snapshot = prepared.preparedScan.scannedSnapshot
     val logged = new LoggedBounds(snapshot)
+    // where a copy of the directory was put back, a version comes twice
     val key = SnapshotStatistics.Key(
       s"$root ${snapshot.metadata.id}",
-      snapshot.version.toString,
+      s"${snapshot.version} ${snapshot.timestamp}",
       conf.caseSensitiveAnalysis)
     new NarrowedList(
       root,

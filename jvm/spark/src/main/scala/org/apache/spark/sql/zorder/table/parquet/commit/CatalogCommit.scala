@@ -149,7 +149,11 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     try {
       CrashPoint.hit("asked")
       change
-    } catch { case NonFatal(e) if LostAnswer.is(e) => throw new LostAnswer(e) }
+    } catch {
+      case NonFatal(e) if LostAnswer.is(e) => throw new LostAnswer(e)
+      // a client of Hive's metastore that waits to ask again
+      case e: InterruptedException => throw new LostAnswer(e)
+    }
 
   /** Returns to the old locations if a job is still writing there. Files that arrived meanwhile are kept. */
   private def lastLook(before: CatalogTable, journal: Journal): Journal = {
@@ -198,7 +202,6 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     } catch {
       case crash: CrashPoint.Crash => throw crash
       case NonFatal(e) =>
-        Journal.end(journal.txn)
         try {
           // before the catalog is asked again, which may fail like the call
           if (e.isInstanceOf[LostAnswer]) store.get(journal.txn).foreach(j => store.write(j.inDoubt))

@@ -60,8 +60,8 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
     } catch {
       case crash: CrashPoint.Crash => throw crash
       case NonFatal(e) =>
-        // the table must not stay half exchanged until the next run
-        Journal.end(draft.txn)
+        // the table must not stay half exchanged until the next run; while it counts as active, no query of this JVM
+        // settles it as well
         try PathRecovery.settle(store, mark, draft.txn, waitMs)
         catch { case NonFatal(again) => e.addSuppressed(again) }
         FailedCommit.outcome(store, draft, e)
@@ -225,7 +225,7 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
     try {
       // from here on nobody adds to it by its name: what is rewritten is what is there
       val now = DirectoryListing.walk(fs, unit.old)
-      now.scratchDirs.headOption.foreach(dir => ActiveWriters.stop(unit.target, dir))
+      now.writer.foreach(found => ActiveWriters.stop(unit.target, found))
       CarriedOverFiles.checkInputs(unit, now)
       Right(CarriedOverFiles.sync(fs, unit, now))
     } catch { case e: ZOrderConflictException => Left(e) }
@@ -243,7 +243,7 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
     fs.delete(aside, true)
     FileMoves.rename(fs, unit.target, aside)
     takeOver(aside, to, ours)
-    if (DirectoryListing.walk(fs, aside).scratchDirs.nonEmpty && !fs.exists(unit.target)) {
+    if (DirectoryListing.walk(fs, aside).writer.isDefined && !fs.exists(unit.target)) {
       FileMoves.rename(fs, aside, unit.target)
       putAside(unit, aside, to, ours)
     }
@@ -284,7 +284,7 @@ private[parquet] object NestedFiles {
   def lift(fs: FileSystem, dir: Path): Unit = {
     val nested = new Path(dir, dir.getName)
     val tree = DirectoryListing.walk(fs, nested)
-    val found = if (tree.scratchDirs.nonEmpty) Nil else tree.data
+    val found = if (tree.writer.isDefined) Nil else tree.data
     found.foreach(f => FileMoves.rename(fs, new Path(nested, f.rel), new Path(dir, f.rel)))
     if (found.nonEmpty) {
       FileMoves.deleteEmptyDirs(fs, nested)

@@ -62,7 +62,11 @@ private[zorder] object PathRecovery {
         }
       case _ =>
         if (journal.owner == Journal.thisJvm || isAged(journal, stagingMs))
-          store.get(journal.txn).foreach(act(store, mark, _, Heartbeat.LeaseMs))
+          store.get(journal.txn).foreach { now =>
+            if (now.state == journal.state) act(store, mark, now, Heartbeat.LeaseMs)
+            // it has begun to exchange since, so whether it is dead is another question
+            else recoverOne(store, mark, now, stagingMs)
+          }
     }
 
   /** Whether a commit of another JVM has rested for so long that it counts as dead; nobody's for a day at least. */

@@ -36,6 +36,15 @@ private[zorder] final case class ListedFile(rel: String, length: Long, modified:
     val names = rel.split('/')
     !names.exists(DirectoryListing.isHidden) && names.init.forall(_.contains('='))
   }
+
+  /** Whether somebody may still be writing it: what a dead writer has left is older. */
+  def isYoung: Boolean = System.currentTimeMillis - modified < DirectoryListing.DayMs
+
+  /** A file that gets its name when it is whole: of `hdfs dfs -put`, of Hive, or of Impala. */
+  def isUpload: Boolean = {
+    def isStaging(dir: String) = dir.startsWith(".hive-staging") || dir == "_impala_insert_staging"
+    (rel.endsWith("._COPYING_") || rel.split('/').init.exists(isStaging)) && isYoung
+  }
 }
 
 /**
@@ -56,6 +65,9 @@ private[zorder] final case class DirectoryListing(
 
   lazy val data: Seq[ListedFile] = files.filter(_.isData)
 
+  /** The scratch directory of an unfinished job, or a file that is being uploaded, if there is one. */
+  def writer: Option[String] = scratchDirs.headOption.orElse(files.find(_.isUpload).map(_.rel))
+
   /** The scratch directories of unfinished jobs. */
   def scratchDirs: Seq[String] =
     dirs.filter(d => DirectoryListing.isScratch(d.substring(d.lastIndexOf('/') + 1)))
@@ -65,6 +77,7 @@ private[zorder] final case class DirectoryListing(
 }
 
 private[zorder] object DirectoryListing {
+  private[files] val DayMs = 24L * 3600 * 1000
 
   /** Empty if the directory does not exist. */
   def walk(fs: FileSystem, root: Path): DirectoryListing = {
@@ -129,7 +142,10 @@ private[zorder] object HiddenDirectories {
   }
 }
 
-/** Jobs that write into a table while it is being rewritten, recognised by their scratch directories. */
+/**
+ * Writers at work in a table while it is being rewritten, recognised by their scratch directories, or by files that they
+ * are going to rename.
+ */
 private[zorder] object ActiveWriters {
 
   /**
@@ -141,7 +157,7 @@ private[zorder] object ActiveWriters {
    *   if one is still there after `waitMs`
    */
   def await(fs: FileSystem, dir: Path, waitMs: Long): DirectoryListing =
-    awaited(waitMs, DirectoryListing.walk(fs, dir))(_.scratchDirs.headOption.map(dir -> _))
+    awaited(waitMs, DirectoryListing.walk(fs, dir))(_.writer.map(dir -> _))
 
   /**
    * Waits until there are none in some directories of a table, nor in those above them up to the table's own:
@@ -153,7 +169,7 @@ private[zorder] object ActiveWriters {
   def await(fs: FileSystem, root: Path, dirs: Seq[Path], waitMs: Long): Seq[DirectoryListing] =
     awaited(waitMs, look(fs, root, dirs))(_.writer).listings
 
-  /** (directory, its scratch directory) of such a job. */
+  /** (directory, its scratch directory or file) of such a writer. */
   def find(fs: FileSystem, root: Path, dirs: Seq[Path]): Option[(Path, String)] =
     look(fs, root, dirs).writer
 
@@ -178,7 +194,7 @@ private[zorder] object ActiveWriters {
       if (seen.writer.isDefined) seen
       else {
         val tree = DirectoryListing.walk(fs, dir)
-        WriterSearch(tree.scratchDirs.headOption.map(dir -> _), seen.listings :+ tree)
+        WriterSearch(tree.writer.map(dir -> _), seen.listings :+ tree)
       }
     }
   }
@@ -194,6 +210,9 @@ private[zorder] object ActiveWriters {
     seen
   }
 
-  def stop(root: Path, dir: String): Nothing =
-    throw new ZOrderConflictException("ZORDER_CONFLICT.JOB_AT_WORK", "dir" -> s"$root/$dir")
+  /** @param found the scratch directory or the file, relative to `root` */
+  def stop(root: Path, found: String): Nothing =
+    if (DirectoryListing.isScratch(found.substring(found.lastIndexOf('/') + 1)))
+      throw new ZOrderConflictException("ZORDER_CONFLICT.JOB_AT_WORK", "dir" -> s"$root/$found")
+    else throw new ZOrderConflictException("ZORDER_CONFLICT.UPLOAD_AT_WORK", "file" -> s"$root/$found")
 }

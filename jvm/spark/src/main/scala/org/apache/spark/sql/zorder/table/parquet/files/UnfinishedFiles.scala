@@ -23,6 +23,27 @@ private[parquet] object UnfinishedFiles {
     file.isNamedAsData && !ObjectStores.isOne(fs.getUri.getScheme) &&
       !isWhole(fs, new Path(dir, file.rel), file.length)
 
+  /**
+   * Whether a hidden file is the beginning of a Parquet file, which somebody (NiFi, rsync, a script) is going to give its
+   * name. A copy would be renamed in its place. One that rests for a day is what a dead writer has left.
+   */
+  def isHidden(fs: FileSystem, dir: Path, file: ListedFile): Boolean = {
+    val path = new Path(dir, file.rel)
+    !file.isNamedAsData && file.isYoung && !ObjectStores.isOne(fs.getUri.getScheme) &&
+    (if (file.length == 0) path.getName.contains(".parq")
+     else begins(fs, path) && !isWhole(fs, path, file.length))
+  }
+
+  private def begins(fs: FileSystem, path: Path): Boolean =
+    try {
+      val in = fs.open(path)
+      try {
+        val head = new Array[Byte](Ends.head.length)
+        in.readFully(head)
+        Ends(new String(head, US_ASCII))
+      } finally in.close()
+    } catch { case _: EOFException | _: FileNotFoundException => false }
+
   private def isWhole(fs: FileSystem, path: Path, length: Long): Boolean =
     length > Tail + Ends.head.length && {
       try {
