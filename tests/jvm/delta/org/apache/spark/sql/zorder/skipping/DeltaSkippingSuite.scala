@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.skipping
 
 import java.nio.file.Path
 
+import org.apache.commons.io.FileUtils
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
@@ -84,6 +85,21 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
         "SELECT n FROM <t> ORDER BY n LIMIT 51" -> 2,
         "SELECT id FROM <t> WHERE id IN (7, 950, 997)" -> 2
       ))
+    }
+  }
+
+  test("a copy of the directory that is put back, and deletes other rows in a version of the same number") {
+    withTempDir { dir =>
+      val (path, kept) = (dir.resolve("t"), dir.resolve("kept"))
+      table(path, "enableDeletionVectors" -> "true")
+      FileUtils.copyDirectory(path.toFile, kept.toFile)
+      on(path, "DELETE FROM <t> WHERE id = 0")
+      quick(check(path, "SELECT id FROM <t> ORDER BY id LIMIT 10" -> 1))
+      FileUtils.deleteDirectory(path.toFile)
+      FileUtils.copyDirectory(kept.toFile, path.toFile)
+      DeltaLog.clearCache()
+      on(path, "DELETE FROM <t> WHERE id BETWEEN 0 AND 94")
+      quick(check(path, "SELECT id FROM <t> ORDER BY id LIMIT 10" -> 2))
     }
   }
 

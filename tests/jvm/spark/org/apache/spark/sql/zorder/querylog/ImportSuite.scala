@@ -31,7 +31,8 @@ class ImportSuite extends AnyFunSuite with ZOrderSession with FilterFixture {
 
   private def rows(select: String): Seq[(String, Seq[String], Double)] = {
     spark.sql(select).createOrReplaceTempView("i_log")
-    QueryLog.read(Shims.classic(spark), "i_log").queries.map(q => (q.table.get, shown(q.conjunctions), q.weight))
+    QueryLog.read(Shims.classic(spark), "i_log").queries.map(q =>
+      (q.table.get, shown(q.conjunctions), q.weight))
   }
 
   private val table = "spark_catalog.default.i_t"

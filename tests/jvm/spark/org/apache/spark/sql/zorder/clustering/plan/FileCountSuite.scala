@@ -110,7 +110,8 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
   test("a partition of few, wide rows beside one of many is cut by its own values") {
     table { path =>
       val clicks = numbers(2400000).selectExpr("a", "b", "'' AS text", "'click' AS kind")
-      val text = (0 until 32).map(i => s"sha2(CAST(b * 32 + $i AS STRING), 512)").mkString("concat(", ", ", ")")
+      val text =
+        (0 until 32).map(i => s"sha2(CAST(b * 32 + $i AS STRING), 512)").mkString("concat(", ", ", ")")
       val documents = numbers(800).selectExpr("a", "b", s"$text AS text", "'document' AS kind")
       clicks.union(documents).repartition(2).write.partitionBy("kind").parquet(path.toString)
       val row = done(zorder(path, s"FULL BY (a, b) WITH (targetFileSize = '200k', $pages)"))

@@ -74,6 +74,7 @@ final class ReadLowerBound(all: IndexedSeq[ReadLowerBound.Part]) {
 }
 
 object ReadLowerBound {
+
   /** Takes what belongs to one level. */
   private type Level = ByLevel[Double] => Double
   private val EachLevel: ByLevel[Level] = ByLevel[Level](_.files, _.rowGroups, _.pages)

@@ -19,6 +19,7 @@ import org.apache.spark.sql.zorder.table.storage.StorageFailure
  * task that failed as often as Spark let it.
  */
 private[zorder] object UnreadableFiles {
+
   /** Spark and Parquet name the file that they read when it failed, each in its own words. */
   private val File =
     "(?:reading file|converted in file|in block -?\\d+ in file|footer for file:) (\\S+?)\\.?(?=\\s|$)".r

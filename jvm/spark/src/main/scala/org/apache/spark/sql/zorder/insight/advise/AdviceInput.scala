@@ -84,7 +84,7 @@ private[advise] object AdviceInput {
     val input = considered.input
     val judged = plan.partitions.maxBy(p => input.rows(p.partition))
     val one = plan.copy(partitions = IndexedSeq(judged))
-    val rows = input.rows(judged)
+    val rows = input.rows(judged.partition)
     val source = input.relation(one)
     val names = considered.columns.map(_.sql)
     val columns =
