@@ -448,6 +448,25 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
     }
   }
 
+  test("the value of a partition counts, and not what a file of it has in the column", SameOnAllLines) {
+    val parted = create("constant", s"$columns, p INT", "PARTITIONED BY (p)")
+    val others = create("others", s"$columns, p INT")
+    for (p <- Seq(1, 5)) sql(s"INSERT INTO $parted SELECT *, $p FROM $t WHERE id < 100")
+    sql(s"INSERT INTO $others SELECT *, 1 FROM $t WHERE id BETWEEN 100 AND 199")
+    val table = load(parted)
+    // as `add_files` brings in a directory p=9 whose files have the column, too
+    tasks(others).foreach { task =>
+      val added = DataFiles.builder(table.spec).copy(task.file).withPartitionPath("p=9").build()
+      table.newAppend().appendFile(added).commit()
+    }
+    on(parted, "REFRESH TABLE <t>")
+    quick(check(
+      parted,
+      "SELECT p FROM <t> ORDER BY p DESC LIMIT 5" -> 1,
+      "SELECT p FROM <t> ORDER BY p LIMIT 5" -> 1,
+      "SELECT p FROM <t> ORDER BY p LIMIT 150" -> 2))
+  }
+
   test("partitions, and partitions of another kind later") {
     val parted = create("parted", s"$columns, p INT", "PARTITIONED BY (p)")
     def add(from: Int): Unit = {

@@ -66,7 +66,7 @@ final private class ManifestBounds(
     val planned = scan(asked.map(c => fields(c.path.head).fieldId)).planFiles()
     try planned.asScala.iterator.collect { case t: FileScanTask =>
         val key = ManifestBounds.key(t)
-        FileBounds(key.path, key.length, key.modified, ManifestBounds.rows(t), ofColumns.map(_.of(t.file)))
+        FileBounds(key.path, key.length, key.modified, ManifestBounds.rows(t), ofColumns.map(_.of(t)))
       }.toIndexedSeq
     finally planned.close()
   }
@@ -152,7 +152,34 @@ final private class ManifestColumn(field: Types.NestedField, dataType: DataType,
   private val id: Integer = field.fieldId
   private val normalize: Any => NormalizedValue = Normalization.of(dataType).get.normalize
 
-  def of(file: DataFile): FileColumn = {
+  def of(task: FileScanTask): FileColumn = ofPartition(task).getOrElse(ofFile(task.file))
+
+  /** Iceberg gives all rows of a partition by this column the partition's value, whatever the file has. */
+  private def ofPartition(task: FileScanTask): Option[FileColumn] = {
+    val places = task.spec.fields.asScala.indices.filter { n =>
+      val f = task.spec.fields.get(n)
+      f.sourceId == field.fieldId && f.transform.isIdentity
+    }
+    places.headOption.map { n =>
+      val value = task.file.partition.get(n, classOf[Object])
+      if (value == null) FileColumn.onlyNulls(task.file.recordCount)
+      else
+        constant(value).map(normalize) match {
+          case Some(v) => FileColumn.between(v, v, 0L)
+          case None => FileColumn.Unknown
+        }
+    }
+  }
+
+  private def constant(value: Object): Option[Any] = (field.`type`.typeId, value) match {
+    case (TypeID.INTEGER | TypeID.DATE, n: Integer) => Some(n)
+    case (TypeID.LONG | TypeID.TIMESTAMP, n: Number) => Some(n.longValue)
+    case (TypeID.DECIMAL, d: java.math.BigDecimal) => decimal(d)
+    case (TypeID.STRING, text: CharSequence) => Some(UTF8String.fromString(text.toString))
+    case _ => None
+  }
+
+  private def ofFile(file: DataFile): FileColumn = {
     val nulls = Option(file.nullValueCounts).flatMap(n => Option(n.get(id))).fold(-1L)(_.longValue)
     // no test compares the bounds of other formats than Parquet with what Spark reads
     if (file.format != FileFormat.PARQUET) FileColumn.Unknown
@@ -183,17 +210,17 @@ final private class ManifestColumn(field: Types.NestedField, dataType: DataType,
     case TypeID.INTEGER | TypeID.DATE => number(bytes, 4)
     case TypeID.LONG => number(bytes, 4, 8)
     case TypeID.TIMESTAMP => number(bytes, 8)
-    case TypeID.DECIMAL =>
-      val decimal = Conversions.fromByteBuffer[java.math.BigDecimal](field.`type`, bytes)
-      dataType match {
-        case d: DecimalType if decimal.precision <= d.precision =>
-          Some(Decimal(BigDecimal.exact(decimal), d.precision, d.scale))
-        case _ => None
-      }
+    case TypeID.DECIMAL => decimal(Conversions.fromByteBuffer(field.`type`, bytes))
     case TypeID.STRING =>
       val copied = new Array[Byte](bytes.remaining)
       bytes.duplicate.get(copied)
       Some(UTF8String.fromBytes(copied)).filterNot(BoundsSource.mayBeCut(_, longest))
+    case _ => None
+  }
+
+  private def decimal(value: java.math.BigDecimal): Option[Any] = dataType match {
+    case d: DecimalType if value.precision <= d.precision =>
+      Some(Decimal(BigDecimal.exact(value), d.precision, d.scale))
     case _ => None
   }
 
