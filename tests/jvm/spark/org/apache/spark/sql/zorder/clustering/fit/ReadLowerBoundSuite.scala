@@ -69,7 +69,9 @@ class ReadLowerBoundSuite extends AnyFunSuite {
     def least(known: (Seq[ByLevel[Double]], ByLevel[Double])): (Seq[ByLevel[Double]], ByLevel[Double]) = {
       val blocks = ByLevel(files.toDouble, files.toDouble, files * 8.0)
       val least =
-        new ReadLowerBound(held.map(s => ReadLowerBound.Part(s, s.rows.toDouble, blocks)).toIndexedSeq)
+        new ReadLowerBound(
+          held.map(s => ReadLowerBound.Part(s, s.rows.toDouble, blocks)).toIndexedSeq,
+          Sample.concat(held.toIndexedSeq).columns.map(_.sorted))
       (least.columns(Seq(0, 1), Some(known._1)), least.queries(later, Some(known._2)))
     }
   }

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.clustering.forecast
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.clustering.fit.{LongSample, Sample}
 import sparkzorder.curve.{NormalizedBytes, NormalizedLong, Zone}
 import sparkzorder.mark.SameOnAllLines
 
@@ -50,7 +51,16 @@ class RowBytesSuite extends AnyFunSuite {
     val rows = IndexedSeq(1000000L, 50000L)
     val shares = Sampling.shares(400000, rows, IndexedSeq(100, 100))
     assert(shares(1) * rows(1) === 0.2 * 400000 / 200 * 100)
-    assert(Sampling.shares(200000, IndexedSeq(0L, 1000L), IndexedSeq(1, 1)) === Seq(1.0, 1.0))
+    // but no more than 100,000 rows in all
+    assert(Sampling.shares(4000000, IndexedSeq(4000000000L, 400000L), IndexedSeq(1000, 1000))(1) === 0.125)
+    assert(Sampling.shares(200000, IndexedSeq(0L, 400000L), IndexedSeq(1, 1)) === Seq(0.5, 0.5))
+  }
+
+  test("of all partitions together, values are drawn at the same share") {
+    val sample = Sample(IndexedSeq(LongSample(Array.tabulate(1000)(_.toLong), new Array[Boolean](1000))))
+    val sampled = SampledPartitions(IndexedSeq(sample, sample), IndexedSeq(0.01, 1.0))
+    assert(sampled.ofTable.rows === 500 + 5)
+    assert(sampled.rowsPerRow(0) === 100.0 && sampled.rowsPerRow(1) === 1.0)
   }
 
   test("compressed: what differs, and a few bytes for what does not") {

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.clustering.fit
 import sparkzorder.curve.{Block, Evenly, Zone}
 import sparkzorder.curve.build.WorkloadShapes
 import sparkzorder.curve.build.cut.{DenseRanges, RankedSample}
-import sparkzorder.curve.cost.{Query, QueryCost, RankQueries, WorkloadBound}
+import sparkzorder.curve.cost.{Query, QueryCost, RankQueries, SortedValues, WorkloadBound}
 
 /**
  * The least that look-ups and queries can read of a table whose partitions have so many files, row groups and
@@ -13,15 +13,17 @@ import sparkzorder.curve.cost.{Query, QueryCost, RankQueries, WorkloadBound}
  * The bound of a partition is that of independent columns. Where a layout is known to read less than that,
  * the columns depend on each other, and the densest ranges of the sample tell what is the least
  * ([[DenseRanges]]), unless that is far less.
+ *
+ * @param values
+ *   that are looked up in each column
  */
-final class ReadLowerBound(all: IndexedSeq[ReadLowerBound.Part]) {
+final class ReadLowerBound(all: IndexedSeq[ReadLowerBound.Part], values: IndexedSeq[SortedValues]) {
   import ReadLowerBound._
 
   // of a partition without sampled rows nothing can be said
   private val parts = Evenly.some(all.filter(_.sample.rows > 0), MostParts)
   private val rows = math.max(1.0, parts.map(_.rows).sum)
   private val tried = math.max(LeastTried, math.min(MostTried, Tried / math.max(1, parts.length)))
-  private lazy val values = Sample.concat(parts.map(_.sample)).columns.map(_.sorted)
 
   /**
    * By the columns at these places, of files, row groups and pages that are cut by them alone.

@@ -33,6 +33,11 @@ final case class SampledPartitions(partitions: IndexedSeq[Sample], shares: Index
   /** How many rows of the most densely sampled partition a sampled row of this one stands for. */
   def rowsPerRow(partition: Int): Double = shares.max / shares(partition)
 
+  /** Those that no layout is fitted on, of every partition at the same share: the values of the whole table. */
+  lazy val ofTable: Sample = Sample.concat(heldOut.zip(shares).map { case (held, ofHeld) =>
+    held.thinned(math.round(held.rows * share / ofHeld).toInt)
+  })
+
   /** The rows of each partition that layouts are fitted on, and those that they are not. */
   lazy val (fitting: IndexedSeq[Sample], heldOut: IndexedSeq[Sample]) = partitions.map(_.halves).unzip
 
@@ -46,8 +51,11 @@ object Sampling {
   /** Sampled rows a file: the mass of a file is then known to about 3 % (one half of them fits the layout). */
   private val RowsPerFile = 2000L
 
-  /** Rows a file of a partition of few, wide rows, in those of a file in the mean: all of these add a fifth at most. */
+  /** Rows a file of a partition of few, wide rows, in those of a file in the mean. */
   private val LeastPerFile = 0.2
+
+  /** So many rows more at most: those of such a partition may have longer values than the others. */
+  private val MostMore = 100000.0
   private val AtLeast = 200000L
   private val AtMost = 4000000L
 
@@ -86,9 +94,11 @@ object Sampling {
       wanted: Long,
       rows: IndexedSeq[Long],
       files: IndexedSeq[Int]): IndexedSeq[Double] = {
-    val ofAll = wanted.toDouble / math.max(1L, rows.sum)
-    val least = LeastPerFile * wanted / math.max(1, files.sum)
-    rows.zip(files).map { case (r, f) => math.min(1.0, math.max(ofAll, f * least / math.max(1L, r))) }
+    val ofAll = math.min(1.0, wanted.toDouble / math.max(1L, rows.sum))
+    val least = math.min(LeastPerFile * wanted, MostMore) / math.max(1, files.sum)
+    rows.zip(files).map { case (r, f) =>
+      if (r == 0) ofAll else math.min(1.0, math.max(ofAll, f * least / r))
+    }
   }
 
   /**
@@ -105,18 +115,23 @@ object Sampling {
       plan: FilePlan,
       rows: IndexedSeq[Long]): SampledPartitions = {
     val ofEach = shares(wanted, rows, plan.partitions.map(_.files))
-    val most = ofEach.max
+    val byColumns = ofEach.min < 1.0 && source.place.nonEmpty
     // by the place and not by the value, so that frequent values stay frequent in the sample
-    val place =
-      s"pmod(xxhash64(${source.place.mkString(", ")}), $Buckets) < ${math.max(1, (most * Buckets).toInt)}"
+    def place = s"pmod(xxhash64(${source.place.mkString(", ")}), $Buckets) < ${limit(ofEach)}"
     val all = Shims.ofRows(session, source.plan)
-    val byColumns = most < 1.0 && source.place.nonEmpty
     val chosen = (if (byColumns) all.where(expr(place)) else all).queryExecution.analyzed
     val list: Seq[NamedExpression] =
       columns.zipWithIndex.map { case (c, i) => Alias(c.expression, s"c$i")() } :+ source.route
     val pruned = Shims.ofRows(session, Project(list, chosen))
-    val left = if (byColumns) ofEach.map(_ / most) else ofEach
-    SampledPartitions(Sampler.collect(pruned, plan.partitions.length, Sampler.byPlace(left)), ofEach)
+    val keep = if (byColumns) Sampler.byPlace(1.0) else Sampler.byPlace(ofEach)
+    SampledPartitions(Sampler.collect(pruned, plan.partitions.length, keep), ofEach)
+  }
+
+  /** The hashes below which rows are sampled, as SQL: one number, or one for each partition. */
+  private def limit(shares: IndexedSeq[Double]): String = {
+    val limits = shares.map(s => math.max(1, (s * Buckets).toInt))
+    if (limits.distinct.length == 1) limits.head.toString
+    else limits.mkString("array(", ", ", s")[${InputRelation.RouteColumn}]")
   }
 }
 

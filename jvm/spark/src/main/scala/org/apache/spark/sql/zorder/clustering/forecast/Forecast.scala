@@ -180,7 +180,7 @@ final private[clustering] class RewriteForecaster(
     fitted: FittedLayouts,
     planned: PageCut) {
   private val clustering = tracked.clustering.indices
-  private val sample = Sample.concat(fitted.sampled.heldOut)
+  private val sample = fitted.sampled.ofTable
   private val values = sample.columns.map(_.sorted)
 
   def forecast(session: ClassicSession, log: Option[Sample => DrawnQueries]): Forecast = {
@@ -224,12 +224,13 @@ final private[clustering] class RewriteForecaster(
     }
 
   private def bound(ahead: IndexedSeq[Levels], groups: Seq[QueryGroup], expected: Readings): Readings = {
-    val least = new ReadLowerBound(ahead.indices.map { p =>
+    val parts = ahead.indices.map { p =>
       ReadLowerBound.Part(
         fitted.sampled.heldOut(p),
         input.rows(plan.partitions(p).partition).toDouble,
         ahead(p).counts)
-    })
+    }
+    val least = new ReadLowerBound(parts, values)
     Readings(
       tracked.read(least.columns(clustering, Some(clustering.map(expected.columns(_)))) ++
         tracked.watchedPlaces.map(c => least.columns(clustering :+ c, None).last)),
@@ -497,7 +498,7 @@ final private[clustering] class NoGain(forecast: Forecast, plan: FilePlan, fitte
         s"${HumanReadable.share(rho)}), so clustering by one of them serves both"
   }
 
-  private lazy val sample: Sample = Sample.concat(fitted.sampled.heldOut)
+  private lazy val sample: Sample = fitted.sampled.ofTable
 
   private def plainSort: Option[String] = {
     val layout = fitted.first.layout
