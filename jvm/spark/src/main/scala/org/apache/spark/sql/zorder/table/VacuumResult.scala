@@ -43,11 +43,11 @@ object VacuumStatus {
         "LINK",
         Some("A symbolic link leads here: what it points to is not deleted."))
 
-  /** A job has its scratch directory there, or somebody uploads a file. */
-  final case class WriterInFlight(found: String)
+  /** A job has its scratch directory there. */
+  final case class WriterInFlight(scratch: String)
       extends VacuumStatus(
         "WRITER_IN_FLIGHT",
-        Some(s"A job may still be writing here ($found): run the vacuum again when it has ended."))
+        Some(s"A job may still be writing here ($scratch): run the vacuum again when it has ended."))
 
   /** No journal names these files. */
   final case class FilesLeft(files: Int)

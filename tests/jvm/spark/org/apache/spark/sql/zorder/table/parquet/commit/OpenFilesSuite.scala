@@ -159,6 +159,20 @@ class OpenFilesSuite extends AnyFunSuite with ExchangeFixture with Steps {
     }
   }
 
+  test("where files move, its writer goes on in the old place, and its rows come later") {
+    val path = make("external")
+    moves("t")
+    var writers = Seq.empty[Writer]
+    CrashPoint.meanwhile =
+      at => if (at == "prepared" && writers.isEmpty) writers = Seq(new Writer(path, ".new.parquet", 4))
+    rewriteAll(openName("t"))
+    writers.foreach(_.finish())
+    assert(new File(path, ".new.parquet").renameTo(new File(path, "new.parquet")))
+    assert(writers.nonEmpty && refreshed() == forty)
+    rewriteAll(openName("t"), "r2")
+    assert(refreshed().size == 45)
+  }
+
   test("what a dead writer has left a day ago stops nothing, nor does a hidden file that is no beginning") {
     val path = plain("left")
     for (name <- uploads) {

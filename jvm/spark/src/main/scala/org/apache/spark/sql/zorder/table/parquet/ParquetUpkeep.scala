@@ -66,10 +66,11 @@ private[zorder] final class ParquetVacuum(
       counted(unsure, VacuumStatus.Overwritten)
     if (!dryRun) LateFiles.carryAll(table, found)
     val inUse = table.files().map(_.path).toSet
+    val runs = done()
     val purged = for {
-      j <- done()
+      j <- runs
       units = j.units.filter(u => !live(PathText.of(u.old)) && fs.exists(u.old))
-      if units.nonEmpty && isStillOld(j, units)
+      if units.nonEmpty && (dryRun || isKept(j) || isStillOld(j, units, runs))
       u <- units
     } yield purge(j, u, late.getOrElse(u.old, 0L), inUse)
     if (!dryRun) {
@@ -94,14 +95,18 @@ private[zorder] final class ParquetVacuum(
   /**
    * Whether the directories are still old ones: a rollback that has begun since uses them. It writes its journal first and
    * then looks whether all files are there, while the vacuum looks for journals and then deletes.
+   *
+   * @param runs
+   *   the journals that were done when the vacuum began
    */
-  private def isStillOld(journal: Journal, units: Seq[SwapUnit]): Boolean = {
-    val (same, others) = store.all().partition(_.txn == journal.txn)
+  private def isStillOld(journal: Journal, units: Seq[SwapUnit], runs: Seq[Journal]): Boolean = {
     val old = units.map(_.old).toSet
-    val used = others.filter(_.state != JournalState.Done)
+    val used = store.others(runs.map(_.txn).toSet).filter(_.state != JournalState.Done)
       .flatMap(_.units.flatMap(u => Seq(u.staged, u.target, u.old))).toSet
-    same.exists(now => old.subsetOf(now.units.map(_.old).toSet)) && !old.exists(used)
+    store.get(journal.txn).exists(now => old.subsetOf(now.units.map(_.old).toSet)) && !old.exists(used)
   }
+
+  private def isKept(journal: Journal): Boolean = now - journal.changedMs < retentionMs
 
   private def purge(journal: Journal, unit: SwapUnit, carried: Long, inUse: Set[String]): VacuumResult = {
     val tree = DirectoryListing.walk(fs, unit.old)
@@ -114,7 +119,7 @@ private[zorder] final class ParquetVacuum(
     val (go, stay) = tree.files.partition(mayGo)
     val linked = SymbolicLinks.target(unit.old).isDefined
     def stays(status: VacuumStatus) = VacuumResult(unit.old, 0, 0, carried, status)
-    if (now - journal.changedMs < retentionMs)
+    if (isKept(journal))
       stays(VacuumStatus.Kept(go.size, go.map(_.length).sum, journal.changedMs, retentionMs))
     else if (linked) stays(VacuumStatus.Link)
     else if (tree.writer.isDefined) stays(VacuumStatus.WriterInFlight(tree.writer.get))

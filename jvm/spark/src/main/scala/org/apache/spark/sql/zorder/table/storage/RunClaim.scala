@@ -119,11 +119,13 @@ object RunClaim {
 
   /** The live run that has claimed it. */
   private def holder(file: ClaimFile): Option[String] =
-    if (!exists(file) || System.currentTimeMillis - file.modified > StaleMs) None
-    else {
-      val said = lines(file)
-      said.headOption.filterNot(_ => said.drop(1).exists(LocalProcesses.isDead))
-    }
+    try {
+      if (!file.exists || System.currentTimeMillis - file.modified > StaleMs) None
+      else {
+        val said = lines(file)
+        said.headOption.filterNot(_ => said.drop(1).exists(LocalProcesses.isDead))
+      }
+    } catch { case _: IOException => None } // its run has just ended
 
   private def exists(file: ClaimFile): Boolean =
     try file.exists

@@ -73,9 +73,9 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     CrashPoint.hit("prepared")
     // what came meanwhile; a conflict or a job is found here before the catalog is altered
     val units = refreshed(synced, awaited(draft))
+    val ready = store.write(draft.copy(units = units).at(JournalState.Prepared))
     // anybody's vacuum may have deleted them
     units.foreach(CarriedOverFiles.checkOutputs(fs, _))
-    val ready = store.write(draft.copy(units = units).at(JournalState.Prepared))
     val before = checkBase()
     alter(before, ready)
     CrashPoint.hit("altered")

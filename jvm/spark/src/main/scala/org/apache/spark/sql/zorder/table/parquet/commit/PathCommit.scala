@@ -114,11 +114,11 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
 
   /** Waits for jobs, and stages the files that are beside the inputs then: one listing of each directory for both. */
   private def refreshed(journal: Journal): Seq[SwapUnit] =
-    journal.units.zip(ActiveWriters.await(fs, journal.home, journal.units.map(_.target), waitMs)).map {
+    journal.units.zip(ActiveWriters.awaitUploads(fs, journal.home, journal.units.map(_.target), waitMs)).map {
       case (unit, now) =>
         CarriedOverFiles.checkInputs(unit, now)
         // anybody's vacuum may have deleted them
-        CarriedOverFiles.checkOutputs(fs, unit)
+        CarriedOverFiles.checkOutputs(fs, unit, unit.kept.filter(k => k.isData && now.files.contains(k)))
         CarriedOverFiles.sync(fs, unit, now)
     }
 
@@ -175,7 +175,7 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
     else
       try {
         // a job that begins now would lose its scratch directory
-        ActiveWriters.await(fs, unit.target, waitMs)
+        ActiveWriters.awaitUploads(fs, unit.target, waitMs)
         FileMoves.rename(fs, unit.target, unit.old)
         CrashPoint.hit("moved-old")
         Right(())
@@ -225,7 +225,7 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
     try {
       // from here on nobody adds to it by its name: what is rewritten is what is there
       val now = DirectoryListing.walk(fs, unit.old)
-      now.writer.foreach(found => ActiveWriters.stop(unit.target, found))
+      ActiveWriters.jobOrUpload(fs, now).foreach(ActiveWriters.stop(unit.target, _))
       CarriedOverFiles.checkInputs(unit, now)
       Right(CarriedOverFiles.sync(fs, unit, now))
     } catch { case e: ZOrderConflictException => Left(e) }

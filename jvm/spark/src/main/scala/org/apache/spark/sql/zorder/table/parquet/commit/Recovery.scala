@@ -423,7 +423,7 @@ private[parquet] object FailedCommit {
   }
 
   private def error(draft: Journal, left: Option[Journal], e: Throwable): Throwable = e match {
-    case known: ZOrderException => known
+    case known: ZOrderException if !left.exists(_.isExchanging) => known
     case lost: LostAnswer if left.isDefined =>
       ZOrderException.over(
         lost.getCause,

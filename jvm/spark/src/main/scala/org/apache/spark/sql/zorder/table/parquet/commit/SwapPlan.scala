@@ -5,7 +5,6 @@ import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.RunRecord
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.files.{
-  ActiveWriters,
   DirectoryListing,
   FileMoves,
   ListedFile,
@@ -135,11 +134,13 @@ private[zorder] object CarriedOverFiles {
   /**
    * Lists the directories that the new files lie in, and not our state below them.
    *
+   * @param kept
+   *   files that were copied there, and are not copied again
    * @throws ZOrderConflictException
-   *   if a new file, or one that was copied there, is gone from its staging directory
+   *   if one of them is gone from its staging directory
    */
-  def checkOutputs(fs: FileSystem, unit: SwapUnit): Unit =
-    (unit.outputs ++ unit.kept.filter(_.isData)).groupBy(_.parent).foreach { case (below, files) =>
+  def checkOutputs(fs: FileSystem, unit: SwapUnit, kept: Seq[ListedFile] = Nil): Unit =
+    (unit.outputs ++ kept).groupBy(_.parent).foreach { case (below, files) =>
       val there = TextFiles.children(fs, SwapPlan.below(unit.staged, below)).map(_.getPath.getName).toSet
       if (!files.forall(o => there(o.name))) throw outputsGone(unit.staged)
     }
@@ -156,8 +157,6 @@ private[zorder] object CarriedOverFiles {
    *
    * @return
    *   the unit with `kept` as it is now
-   * @throws ZOrderConflictException
-   *   if a hidden file is being written
    */
   def sync(fs: FileSystem, unit: SwapUnit, now: DirectoryListing): SwapUnit = {
     val inputs = unit.inputs.map(_.rel).toSet
@@ -168,7 +167,6 @@ private[zorder] object CarriedOverFiles {
     val names = wanted.map(_.rel).toSet
     unit.kept.filterNot(k => names(k.rel)).foreach(k => fs.delete(new Path(unit.staged, k.rel), false))
     wanted.filterNot(known).foreach { f =>
-      if (UnfinishedFiles.isHidden(fs, now.root, f)) ActiveWriters.stop(now.root, f.rel)
       if (outputs(f.rel)) conflict("ZORDER_CONFLICT.SAME_FILE_NAME", now.root, f.rel)
       FileMoves.copy(fs, new Path(now.root, f.rel), new Path(unit.staged, f.rel), f.modified)
     }

@@ -36,15 +36,6 @@ private[zorder] final case class ListedFile(rel: String, length: Long, modified:
     val names = rel.split('/')
     !names.exists(DirectoryListing.isHidden) && names.init.forall(_.contains('='))
   }
-
-  /** Whether somebody may still be writing it: what a dead writer has left is older. */
-  def isYoung: Boolean = System.currentTimeMillis - modified < DirectoryListing.DayMs
-
-  /** A file that gets its name when it is whole: of `hdfs dfs -put`, of Hive, or of Impala. */
-  def isUpload: Boolean = {
-    def isStaging(dir: String) = dir.startsWith(".hive-staging") || dir == "_impala_insert_staging"
-    (rel.endsWith("._COPYING_") || rel.split('/').init.exists(isStaging)) && isYoung
-  }
 }
 
 /**
@@ -65,8 +56,8 @@ private[zorder] final case class DirectoryListing(
 
   lazy val data: Seq[ListedFile] = files.filter(_.isData)
 
-  /** The scratch directory of an unfinished job, or a file that is being uploaded, if there is one. */
-  def writer: Option[String] = scratchDirs.headOption.orElse(files.find(_.isUpload).map(_.rel))
+  /** The scratch directory of an unfinished job, if there is one. */
+  def writer: Option[String] = scratchDirs.headOption
 
   /** The scratch directories of unfinished jobs. */
   def scratchDirs: Seq[String] =
@@ -77,7 +68,6 @@ private[zorder] final case class DirectoryListing(
 }
 
 private[zorder] object DirectoryListing {
-  private[files] val DayMs = 24L * 3600 * 1000
 
   /** Empty if the directory does not exist. */
   def walk(fs: FileSystem, root: Path): DirectoryListing = {
@@ -159,6 +149,10 @@ private[zorder] object ActiveWriters {
   def await(fs: FileSystem, dir: Path, waitMs: Long): DirectoryListing =
     awaited(waitMs, DirectoryListing.walk(fs, dir))(_.writer.map(dir -> _))
 
+  /** The same, also for uploads, whose files must not be copied. */
+  def awaitUploads(fs: FileSystem, dir: Path, waitMs: Long): DirectoryListing =
+    awaited(waitMs, DirectoryListing.walk(fs, dir))(jobOrUpload(fs, _).map(dir -> _))
+
   /**
    * Waits until there are none in some directories of a table, nor in those above them up to the table's own:
    * a job that writes several partitions has its scratch directory there.
@@ -167,11 +161,19 @@ private[zorder] object ActiveWriters {
    *   what lies below each of the directories then
    */
   def await(fs: FileSystem, root: Path, dirs: Seq[Path], waitMs: Long): Seq[DirectoryListing] =
-    awaited(waitMs, look(fs, root, dirs))(_.writer).listings
+    awaited(waitMs, look(fs, root, dirs)(_.writer))(_.writer).listings
 
-  /** (directory, its scratch directory or file) of such a writer. */
+  /** The same, also for uploads, whose files must not be copied. */
+  def awaitUploads(fs: FileSystem, root: Path, dirs: Seq[Path], waitMs: Long): Seq[DirectoryListing] =
+    awaited(waitMs, look(fs, root, dirs)(jobOrUpload(fs, _)))(_.writer).listings
+
+  /** (directory, its scratch directory) of such a job. */
   def find(fs: FileSystem, root: Path, dirs: Seq[Path]): Option[(Path, String)] =
-    look(fs, root, dirs).writer
+    look(fs, root, dirs)(_.writer).writer
+
+  /** What shows that somebody is at work, relative to the listed directory. */
+  def jobOrUpload(fs: FileSystem, tree: DirectoryListing): Option[String] =
+    tree.writer.orElse(UnfinishedFiles.upload(fs, tree))
 
   /** Listings as far as the first writer. */
   private case class WriterSearch(writer: Option[(Path, String)], listings: Seq[DirectoryListing])
@@ -180,7 +182,8 @@ private[zorder] object ActiveWriters {
    * Above first: a job that is not there any more has put its files into the directories, which are listed
    * then.
    */
-  private def look(fs: FileSystem, root: Path, dirs: Seq[Path]): WriterSearch = {
+  private def look(fs: FileSystem, root: Path, dirs: Seq[Path])(
+      writer: DirectoryListing => Option[String]): WriterSearch = {
     val top = fs.makeQualified(root)
     def within(dir: Path) = dir == top || dir.toString.startsWith(s"$top/")
     val above = dirs.flatMap(d =>
@@ -194,7 +197,7 @@ private[zorder] object ActiveWriters {
       if (seen.writer.isDefined) seen
       else {
         val tree = DirectoryListing.walk(fs, dir)
-        WriterSearch(tree.writer.map(dir -> _), seen.listings :+ tree)
+        WriterSearch(writer(tree).map(dir -> _), seen.listings :+ tree)
       }
     }
   }

@@ -14,6 +14,7 @@ import org.apache.spark.sql.zorder.table.storage.ObjectStores
  */
 private[parquet] object UnfinishedFiles {
   private val Tail = 8
+  private val DayMs = 24L * 3600 * 1000
 
   /** The second one is of files whose footer is encrypted. */
   private val Ends = Set("PAR1", "PARE")
@@ -24,14 +25,29 @@ private[parquet] object UnfinishedFiles {
       !isWhole(fs, new Path(dir, file.rel), file.length)
 
   /**
-   * Whether a hidden file is the beginning of a Parquet file, which somebody (NiFi, rsync, a script) is going to give its
-   * name. A copy would be renamed in its place. One that rests for a day is what a dead writer has left.
+   * A hidden file that its writer gives its name when it is whole, and that is younger than a day: what a dead writer has
+   * left is older. A copy would get the name in its place.
    */
-  def isHidden(fs: FileSystem, dir: Path, file: ListedFile): Boolean = {
+  def upload(fs: FileSystem, tree: DirectoryListing): Option[String] =
+    if (ObjectStores.isOne(fs.getUri.getScheme)) None
+    else {
+      val since = System.currentTimeMillis - DayMs
+      tree.files.find { f =>
+        !f.isNamedAsData && f.modified > since && (isKnownUpload(f) || isBeginning(fs, tree.root, f))
+      }.map(_.rel)
+    }
+
+  /** Of `hdfs dfs -put`, of Hive, or of Impala. */
+  private def isKnownUpload(file: ListedFile): Boolean = {
+    def isStaging(dir: String) = dir.startsWith(".hive-staging") || dir == "_impala_insert_staging"
+    file.name.endsWith("._COPYING_") || file.parent.split('/').exists(isStaging)
+  }
+
+  /** The beginning of a Parquet file: of NiFi, rsync, a script. */
+  private def isBeginning(fs: FileSystem, dir: Path, file: ListedFile): Boolean = {
     val path = new Path(dir, file.rel)
-    !file.isNamedAsData && file.isYoung && !ObjectStores.isOne(fs.getUri.getScheme) &&
-    (if (file.length == 0) path.getName.contains(".parq")
-     else begins(fs, path) && !isWhole(fs, path, file.length))
+    if (file.length == 0) file.name.contains(".parq")
+    else begins(fs, path) && !isWhole(fs, path, file.length)
   }
 
   private def begins(fs: FileSystem, path: Path): Boolean =

@@ -292,9 +292,13 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
     LocalDirectories.same(at, parent)
   }
 
-  /** Those too that have come with a copy. */
-  private[zorder] def readable(): Seq[Journal] =
-    TextFiles.children(fs, parent).filter(s => isJournal(s.getPath.getName))
+  /** The same without those of these commits, which are not read. */
+  def others(txns: Set[String]): Seq[Journal] = readable(txns).filter(isHere)
+
+  /** Those too that have come with a copy, but for those of some commits. */
+  private[zorder] def readable(without: Set[String] = Set.empty): Seq[Journal] =
+    TextFiles.children(fs, parent)
+      .filter(s => isJournal(s.getPath.getName) && !without.exists(file(_).getName == s.getPath.getName))
       .flatMap(s => TextFiles.read(fs, s.getPath).flatMap(JournalJson.read))
       .sortBy(j => (j.changedMs, j.txn))
 
