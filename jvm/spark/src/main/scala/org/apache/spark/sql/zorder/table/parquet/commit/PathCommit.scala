@@ -118,7 +118,8 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
       case (unit, now) =>
         CarriedOverFiles.checkInputs(unit, now)
         // anybody's vacuum may have deleted them
-        CarriedOverFiles.checkOutputs(fs, unit, unit.kept.filter(k => k.isData && now.files.contains(k)))
+        val present = now.files.toSet
+        CarriedOverFiles.checkOutputs(fs, unit, unit.kept.filter(k => k.isData && present(k)))
         CarriedOverFiles.sync(fs, unit, now)
     }
 
