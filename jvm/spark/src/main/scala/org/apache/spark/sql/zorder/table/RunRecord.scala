@@ -103,7 +103,11 @@ object RunRecord {
  * @param text
  *   in the history, in run records and in journals
  */
-sealed abstract class Operation(val text: String)
+sealed abstract class Operation(val text: String) {
+
+  /** Whether what it puts in place was written for it, and is nobody's if it fails. */
+  def makesFiles: Boolean = this == Operation.Optimize || this == Operation.Replace
+}
 
 object Operation {
 

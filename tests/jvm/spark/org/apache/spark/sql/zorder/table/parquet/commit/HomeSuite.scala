@@ -18,7 +18,7 @@ import org.apache.spark.sql.zorder.table.{
   TableRef
 }
 import org.apache.spark.sql.zorder.table.parquet.HomeChoice
-import org.apache.spark.sql.zorder.table.parquet.journal.TableIdentity
+import org.apache.spark.sql.zorder.table.parquet.journal.{JournalStore, TableIdentity}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
@@ -62,6 +62,19 @@ class HomeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
       listed(new File(path).getParent).filter(f => f.getName.contains(name) && !f.getName.endsWith(".crc"))
     assert(beside.map(_.getName) == Seq(name), beside.map(d => d -> d.list.toSeq))
     assert(ParquetNames.below(path).size == spark.table("t").inputFiles.length)
+  }
+
+  test("the mark of a way home at work stays, whoever looks at the directory that the table has moved to") {
+    moved("external")
+    assert(crashAt("home-moving")(remove()), "the point was not reached")
+    val mark = ExchangeMark.of(classic, Some(meta))
+    val txn = mark.marked
+    assert(txn.isDefined)
+    val beside = JournalStore.beside(fs, new Path(meta.location))
+    PathRecovery.recover(beside, beside.all(), mark)
+    assert(mark.marked == txn)
+    remove()
+    assert(mark.marked.isEmpty && tableIds("t") == fifty)
   }
 
   kinds.foreach { kind =>

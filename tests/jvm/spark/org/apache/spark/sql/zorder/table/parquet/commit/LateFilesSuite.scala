@@ -132,6 +132,25 @@ class LateFilesSuite extends AnyFunSuite with ExchangeFixture with Steps {
     }
   }
 
+  test("a place that the catalog was given back, and that was left again: its rows come once") {
+    val path = make("external partitioned")
+    moves("t")
+    rewriteAll(openName("t"))
+    for (p <- Seq(0, 1)) spark.sql(s"ALTER TABLE t PARTITION (p = $p) SET LOCATION '$path/p=$p'")
+    rows(40, 50).write.insertInto("t")
+    rewriteAll(openName("t"), "r2")
+    val wanted = 0L until 50L
+    assert(refreshed() == wanted)
+    step("after the next run") {
+      rewriteAll(openName("t"), "r3")
+      assert(refreshed() == wanted)
+    }
+    step("after a vacuum, whose old files are those of the last run there") {
+      assert(vacuum().toSet == Set("DELETED"))
+      assert(refreshed() == wanted && names(s"$path/p=1").isEmpty)
+    }
+  }
+
   /** An external table with these directories of partitions, of rows with odd ids. Hive keeps names as they are. */
   private def spelled(dirs: (String, Range)*): String = {
     val path = dir("spelled")

@@ -4,11 +4,18 @@ import java.io.File
 import java.nio.file.Files
 import java.nio.file.attribute.PosixFilePermissions
 
+import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
-import org.apache.spark.sql.zorder.table.{ParquetNames, RecordedFile, TableFixture}
-import org.apache.spark.sql.zorder.table.parquet.journal.Journal
+import org.apache.spark.sql.zorder.table.{ParquetNames, RecordedFile, TableFixture, TableRef}
+import org.apache.spark.sql.zorder.table.parquet.journal.{
+  Journal,
+  JournalJson,
+  JournalKind,
+  JournalState
+}
+import org.apache.spark.sql.zorder.table.storage.TextFiles
 import sparkzorder.mark.SameOnAllLines
 
 /** docs/spec.md, section 5: the commit of a table known by its path. */
@@ -153,6 +160,39 @@ class PathCommitSuite extends AnyFunSuite with TableFixture {
       assert(ids(path) == (0L until 40L) && traces(path).isEmpty)
       assert(parquetFiles(path).size == 4)
     }
+  }
+
+  test("a journal that names the directories of others is none of ours, in whatever state it is") {
+    val path = plain("named")
+    rewriteAll(open(path))
+    val victim = plain("victim")
+    val store = open(path).store
+    val own = store.all().head
+    val at = new Path(victim)
+    val unit = own.units.head
+    val forged = Seq[Journal => Journal](
+      _.copy(staging = at),
+      _.copy(staging = new Path(at.getParent, ".other.zorder-x.new")),
+      _.copy(units = Seq(unit.copy(target = at))),
+      _.copy(units = Seq(unit.copy(staged = at))),
+      _.copy(units = Seq(unit.copy(old = at, inputs = Nil))),
+      _.copy(units = Seq(unit.copy(old = new Path(unit.old, "../../..")))),
+      _.copy(kind = JournalKind.Catalog, staging = at),
+      _.copy(kind = JournalKind.Catalog, units = Seq(unit.copy(target = at, staged = at))))
+    for {
+      (change, i) <- forged.zipWithIndex
+      state <- Seq(JournalState.Prepared, JournalState.Swapping, JournalState.Undoing, JournalState.Done)
+    } {
+      val journal =
+        change(own.copy(txn = s"forged$i", state = state, owner = "another", process = "", changedMs = 0))
+      store.write(journal)
+      assert(store.get(journal.txn).isEmpty && store.all() == Seq(own), journal)
+      vacuumed(TableRef.Location(path), Some(100.0))
+      assert(ids(path) == (0L until 40L) && ids(victim) == (0L until 40L), journal)
+    }
+    // nor is one that says it is another one
+    TextFiles.replace(fs, new Path(store.parent, s".${store.base}.zorder-x.json"), JournalJson.write(own))
+    assert(store.all() == Seq(own) && store.get("x").isEmpty)
   }
 
   test("a run whose staging directory a vacuum has withdrawn changes nothing") {

@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.{CommitRequest, Operation, RunRecord, VacuumStatus}
-import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.file.{DataFile, PathText}
 import org.apache.spark.sql.zorder.table.parquet.commit.{NestedFiles, SwapPlan}
 import org.apache.spark.sql.zorder.table.parquet.files.{
   CopyName,
@@ -16,7 +16,13 @@ import org.apache.spark.sql.zorder.table.parquet.files.{
   ListedFile,
   UnfinishedFiles
 }
-import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalKind, JournalState, SwapUnit}
+import org.apache.spark.sql.zorder.table.parquet.journal.{
+  Journal,
+  JournalKind,
+  JournalState,
+  JournalStore,
+  SwapUnit
+}
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
 
 /** What the user says of files that a job has written to a place where the table's files lay before. */
@@ -88,10 +94,10 @@ private[zorder] object LateFiles {
     // to know it, a path's files are read
     lazy val live = table.liveDirs()
     lazy val dirs = live.values.map(_.toUri.getPath).toSet
-    val inOldPlaces = for {
-      j <- done
-      f <- inOld(table, j, j.units.filter(u => !dirs(u.old.toUri.getPath) && live.contains(u.partition)))
-    } yield f
+    val newest = JournalStore.newestOf(done)
+    def isLeft(j: Journal, u: SwapUnit) =
+      !dirs(u.old.toUri.getPath) && live.contains(u.partition) && newest(PathText.of(u.old)) == j
+    val inOldPlaces = for (j <- done; f <- inOld(table, j, j.units.filter(isLeft(j, _)))) yield f
     val stands = inOldPlaces.filter(_.sure).map(_.partition).distinct
       .filter(p => hasLastRun(table, done, p, live(p))).toSet
     val old = inOldPlaces.map(f => f.copy(sure = f.sure && stands(f.partition)))

@@ -67,9 +67,13 @@ private[zorder] final class ParquetVacuum(
     if (!dryRun) LateFiles.carryAll(table, found)
     val inUse = table.files().map(_.path).toSet
     val runs = done()
+    val newest = JournalStore.newestOf(runs)
     val purged = for {
       j <- runs
-      units = j.units.filter(u => !live(PathText.of(u.old)) && fs.exists(u.old))
+      units = j.units.filter { u =>
+        val place = PathText.of(u.old)
+        !live(place) && newest(place) == j && fs.exists(u.old)
+      }
       if units.nonEmpty && (dryRun || isKept(j) || isStillOld(j, units, runs))
       u <- units
     } yield purge(j, u, late.getOrElse(u.old, 0L), inUse)

@@ -45,7 +45,13 @@ private[zorder] object PathRecovery {
     dropped.filter(isUnfinished).foreach(new PathCompletion(store, mark).closeDropped)
     ours.foreach(recoverOne(store, mark, _, stagingMs))
     // of a commit that died right before it took its mark away
-    mark.marked.foreach(txn => if (store.get(txn).forall(_.state == JournalState.Done)) mark.end(txn, Nil))
+    mark.marked.filter(isOver(store, _)).foreach(mark.end(_, Nil))
+  }
+
+  /** Whether a commit is done, or gone. One of a table that has moved has its journal under the table's first name. */
+  private def isOver(store: JournalStore, txn: String): Boolean = store.get(txn) match {
+    case Some(journal) => journal.state == JournalState.Done
+    case None => JournalStore.baseOf(store.fs, store.parent, txn).isEmpty
   }
 
   /** The commit `txn` of this JVM, if it is not done. */
@@ -271,8 +277,7 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
     }
     if (table.isManaged) table.state.writeBase(store.base)
     CrashPoint.hit("state-moved")
-    if (altered.operation == Operation.Optimize || altered.operation == Operation.Replace)
-      recordHomes(altered)
+    if (altered.operation.makesFiles) recordHomes(altered)
     forgetTaken(journal)
     val done = store.write(journal.at(JournalState.Done))
     CrashPoint.hit("done")

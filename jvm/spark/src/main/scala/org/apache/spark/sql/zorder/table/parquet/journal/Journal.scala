@@ -280,33 +280,46 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
   private val prefix = s".$base.zorder-"
   private val freshPrefix = s"$base.z"
 
-  /** All readable journals that were written here, oldest first. */
-  def all(): Seq[Journal] = readable().filter(isHere)
+  /** All readable journals that were written here and name our own directories alone, oldest first. */
+  def all(): Seq[Journal] = readable().filter(isOwn)
+
+  private def isOwn(journal: Journal): Boolean = isHere(journal) && namesOurs(journal)
 
   /**
-   * Whether it was written here, and has not come with a copy of the directory. What such a journal names is the
-   * original's, and may still be in use there.
+   * Whether nothing that a commit renames or deletes lies elsewhere than in the table's directory and in those that
+   * commits make. Whoever may write beside a table could otherwise have others' directories deleted by a journal of
+   * his own.
    */
-  private def isHere(journal: Journal): Boolean = Option(journal.home.getParent).exists { at =>
-    (PathText.of(at) == PathText.of(parent) && Try(fs.makeQualified(at)).isSuccess) ||
-    LocalDirectories.same(at, parent)
+  private def namesOurs(journal: Journal): Boolean = {
+    val at = copy(parent = journal.home.getParent)
+    def isTable(dir: Path) = PathText.isWithin(PathText.of(dir), PathText.of(new Path(at.parent, base)))
+    def isBeside(dir: Path) = Iterator.iterate(dir)(_.getParent).takeWhile(_ != null)
+      .exists(d => d.getParent == at.parent && isOurs(d.getName))
+    val changed = journal.kind match {
+      case JournalKind.Path => journal.units.flatMap(u => Seq(u.target, u.staged, u.old))
+      case JournalKind.Catalog if journal.operation.makesFiles => journal.units.flatMap(u => Seq(u.target, u.staged))
+      // what a rollback or a way home puts in place may be a partition's own place, and is not deleted
+      case JournalKind.Catalog => Nil
+    }
+    (journal.staging +: changed).forall(d =>
+      isTable(d) || isBeside(d) || at.topOf(journal.home, d).isDefined)
   }
 
   /** The same without those of these commits, which are not read. */
-  def others(txns: Set[String]): Seq[Journal] = readable(txns).filter(isHere)
+  def others(txns: Set[String]): Seq[Journal] = readable(txns).filter(isOwn)
 
   /** Those too that have come with a copy, but for those of some commits. */
   private[zorder] def readable(without: Set[String] = Set.empty): Seq[Journal] =
     TextFiles.children(fs, parent)
       .filter(s => isJournal(s.getPath.getName) && !without.exists(file(_).getName == s.getPath.getName))
-      .flatMap(s => TextFiles.read(fs, s.getPath).flatMap(JournalJson.read))
+      .flatMap(s => TextFiles.read(fs, s.getPath).flatMap(JournalJson.read).filter(j => named(j.txn) == s.getPath.getName))
       .sortBy(j => (j.changedMs, j.txn))
 
   /** Whether anything of ours is beside the table, even without a journal. */
   def hasTraces: Boolean = TextFiles.children(fs, parent).exists(s => isOurs(s.getPath.getName))
 
   def get(txn: String): Option[Journal] =
-    TextFiles.read(fs, file(txn)).flatMap(JournalJson.read).filter(isHere)
+    TextFiles.read(fs, file(txn)).flatMap(JournalJson.read).filter(j => j.txn == txn && isOwn(j))
 
   def write(journal: Journal): Journal = {
     TextFiles.replace(fs, file(journal.txn), JournalJson.write(journal))
@@ -343,7 +356,9 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
 
   def isOurs(name: String): Boolean = name.startsWith(prefix) || name.startsWith(s".$base.old-")
 
-  private def file(txn: String): Path = new Path(parent, s"$prefix$txn.json")
+  private def file(txn: String): Path = new Path(parent, named(txn))
+
+  private def named(txn: String): String = s"$prefix$txn.json"
 
   private def isJournal(name: String): Boolean =
     name.startsWith(prefix) && name.endsWith(".json") &&
@@ -360,6 +375,16 @@ private[zorder] object JournalStore {
   }
 
   def beside(fs: FileSystem, root: Path): JournalStore = new JournalStore(fs, root.getParent, root.getName)
+
+  /**
+   * The commit that a place belongs to, by its path. Of several that have left it, as after a place that the catalog was
+   * given back, the last one knows what it held.
+   *
+   * @param journals
+   *   oldest first
+   */
+  def newestOf(journals: Seq[Journal]): Map[String, Journal] =
+    journals.flatMap(j => j.units.map(u => PathText.of(u.old) -> j)).toMap
 }
 
 /**
