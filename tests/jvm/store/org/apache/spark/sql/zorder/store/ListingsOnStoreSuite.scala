@@ -30,9 +30,10 @@ class ListingsOnStoreSuite extends AnyFunSuite with StoreFixture {
   /** `old` is the table's directory before the run, `new` that after it, `beside` the one that both lie in. */
   private def which(at: String, prefix: String): String = {
     val table = key(at)
-    if (prefix == table.take(table.lastIndexOf('/') + 1)) "beside"
+    val (parent, name) = table.splitAt(table.lastIndexOf('/') + 1)
+    if (prefix == parent) "beside"
     else
-      prefix.stripSuffix("/").replaceFirst(s"^$table[.]z[^/]*", "new")
+      prefix.stripSuffix("/").replaceFirst(s"^${parent}z[^/]*[.]$name(?=/|$$)", "new")
         .replaceFirst(s"^$table(?=/|$$)", "old")
   }
 

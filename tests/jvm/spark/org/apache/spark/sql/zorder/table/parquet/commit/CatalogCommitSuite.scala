@@ -50,10 +50,10 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
   /** Directories of ours: beside an external table, inside a managed one. */
   private def leftovers(table: String): Seq[String] = {
     val at = location(table)
-    val base = at.getName.takeWhile(_ != '.')
-    val siblings = if (table == "e") listed(at.getParent).map(_.getName).filter(_.startsWith(base)) else Nil
-    siblings.filter(
-      _.matches(".*[.]z[a-z0-9]+")) ++ listed(at.getPath).map(_.getName).filter(_.startsWith(".z"))
+    val base = at.getName.drop(at.getName.indexOf('.') + 1)
+    val siblings = if (table == "e") listed(at.getParent).map(_.getName) else Nil
+    siblings.filter(_.matches(s"z[a-zA-Z0-9]+[.]$base")) ++
+      listed(at.getPath).map(_.getName).filter(_.startsWith(".z"))
   }
 
   private val forty = 0L until 40L

@@ -174,7 +174,7 @@ private[zorder] final class ParquetVacuum(
   private def watched(unit: SwapUnit): Boolean =
     table.keepsDirectory(unit) && DirectoryListing.walk(fs, unit.old).files.isEmpty
 
-  /** The directories of an earlier run's partitions: `t.z<txn>`, or `.z<txn>` inside a managed table. */
+  /** The directories of an earlier run's partitions: `z<txn>.t`, or `.z<txn>` inside a managed table. */
   private def emptyParents(journal: Journal): Unit = journal.units.foreach { u =>
     store.topOf(table.root, u.old)
       .filterNot(top => live.exists(PathText.isWithin(_, PathText.of(top))))

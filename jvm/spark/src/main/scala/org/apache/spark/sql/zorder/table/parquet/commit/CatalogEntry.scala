@@ -50,8 +50,7 @@ private[zorder] final class CatalogEntry(
   def isManaged: Boolean = meta.tableType == CatalogTableType.MANAGED
 
   /**
-   * The directory's name before the first run. The names of an external table's later directories begin with
-   * it.
+   * The directory's name before the first run. The names of an external table's later directories end with it.
    */
   def base: String =
     if (isManaged) root.getName else meta.properties.getOrElse(CatalogCommit.BaseProperty, root.getName)

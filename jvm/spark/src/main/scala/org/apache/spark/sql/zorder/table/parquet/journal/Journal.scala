@@ -278,12 +278,20 @@ private[parquet] object JournalJson {
 private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base: String) {
 
   private val prefix = s".$base.zorder-"
-  private val freshPrefix = s"$base.z"
 
   /** All readable journals that were written here and name our own directories alone, oldest first. */
   def all(): Seq[Journal] = readable().filter(isOwn)
 
   private def isOwn(journal: Journal): Boolean = isHere(journal) && namesOurs(journal)
+
+  /**
+   * Whether it was written here, and has not come with a copy of the directory. What such a journal names is the
+   * original's, and may still be in use there.
+   */
+  private def isHere(journal: Journal): Boolean = Option(journal.home.getParent).exists { at =>
+    (PathText.of(at) == PathText.of(parent) && Try(fs.makeQualified(at)).isSuccess) ||
+    LocalDirectories.same(at, parent)
+  }
 
   /**
    * Whether nothing that a commit renames or deletes lies elsewhere than in the table's directory and in those that
@@ -343,13 +351,21 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
   def stray(txn: String): Path = new Path(parent, s"$prefix$txn.stray")
   def beat(txn: String): Path = new Path(parent, s"$prefix$txn.beat")
 
-  /** Where a run puts the new directories of an external table. */
-  def fresh(txn: String): Path = new Path(parent, s"$freshPrefix$txn")
+  /**
+   * Where a run puts the new directories of an external table. Their names must not begin with the table's: Hive 4 takes
+   * partitions for missing whose paths begin like the path of the table and go on otherwise than it writes them.
+   */
+  def fresh(txn: String): Path = new Path(parent, s"z$txn.$base")
+
+  /** Directories of runs before version 0.2.0 are called `<base>.z<txn>`. */
+  private def isFresh(name: String): Boolean =
+    name.startsWith(s"$base.z") ||
+      (name.startsWith("z") && name.endsWith(s".$base") && !name.stripSuffix(s".$base").contains('.'))
 
   /** The directory of a run that `dir` lies in, if it does: one inside the table's `root`, or beside it. */
   def topOf(root: Path, dir: Path): Option[Path] = HiddenDirectories.topOf(root, dir).orElse(
     Iterator.iterate(dir)(_.getParent).takeWhile(_ != null).find(d =>
-      d.getParent == parent && d.getName.startsWith(freshPrefix)))
+      d.getParent == parent && isFresh(d.getName)))
 
   /** The file by which a session takes the place of a dead owner. */
   def heir(txn: String, owner: String): Path = new Path(parent, s"$prefix$txn.heir-$owner")
