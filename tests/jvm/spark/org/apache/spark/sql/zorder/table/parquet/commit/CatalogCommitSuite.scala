@@ -70,6 +70,32 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
     assert(tableIds("e") == forty)
   }
 
+  test("a commit that died is not withdrawn by another table that is made where the first one began") {
+    val path = external()
+    assert(crashAt("altered")(rewriteAll(openName("e"))), "the point was not reached")
+    Thread.sleep(1000) // the time of creation distinguishes tables, and some metastores count seconds
+    spark.sql(s"CREATE TABLE other (id LONG, v LONG, p LONG) USING parquet LOCATION '$path'")
+    moves("other")
+    openName("other")
+    vacuum("other")
+    assert(tableIds("e") == forty)
+    openName("e")
+    assert(tableIds("e") == forty && openName("e").state.latest().isDefined)
+    spark.sql("DROP TABLE other")
+  }
+
+  test("partitions of a managed table do not move where a metastore would drop them") {
+    managedPartitioned("discovered")
+    val tables = Seq("true" -> true, "false" -> false)
+    tables.foreach { case (value, isRefused) =>
+      spark.sql(s"ALTER TABLE discovered SET TBLPROPERTIES ('discover.partitions' = '$value')")
+      val table = openName("discovered")
+      if (isRefused) assert(refused(table.check(table.files())).contains("discover.partitions' = 'false'"))
+      else table.check(table.files())
+    }
+    spark.sql("DROP TABLE discovered")
+  }
+
   test("a writer that knows only the old path is not lost", LongTest) {
     val path = external()
     rewriteAll(openName("e"))

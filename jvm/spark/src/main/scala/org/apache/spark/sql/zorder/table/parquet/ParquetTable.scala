@@ -490,7 +490,10 @@ private[zorder] final class CatalogParquetTable(
   /** Hive 4 drops partitions that lie in the table's directory under other names than it makes them. */
   override def check(files: Seq[DataFile]): Unit =
     if (isManaged && partitioned && properties.get("discover.partitions").exists(_.equalsIgnoreCase("true")))
-      refuse("ZORDER_TABLE_REFUSED.PARTITION_DISCOVERY", "table" -> name, "sql" -> CatalogEntry.sql(entry.ident))
+      refuse(
+        "ZORDER_TABLE_REFUSED.PARTITION_DISCOVERY",
+        "table" -> name,
+        "sql" -> CatalogEntry.sql(entry.ident))
 
   /** The first directory of an external table is its owner's, who may write there by path. */
   override private[parquet] def keepsDirectory(unit: SwapUnit): Boolean =

@@ -195,7 +195,8 @@ private[parquet] object PathCompletion {
 private[zorder] object CatalogRecovery {
 
   /**
-   * Every commit of the table that nobody is working on.
+   * Every commit of the table that nobody is working on. Those of another table that has begun at the same place are
+   * left to it: what they have made may be in use there.
    *
    * @param journals
    *   all of the table's store
@@ -204,7 +205,7 @@ private[zorder] object CatalogRecovery {
       table: CatalogEntry,
       journals: Seq[Journal],
       stagingMs: Long = PathRecovery.StagingMs): Unit =
-    journals.filter(unfinished).foreach { j =>
+    journals.filter(j => unfinished(j) && TableIdentity.same(j.table, table.identity)).foreach { j =>
       val live = table.liveDirs().values.map(_.toUri.getPath).toSet
       def aged = PathRecovery.isAged(j, stagingMs)
       val happened = j.units.exists(u => live(u.target.toUri.getPath))

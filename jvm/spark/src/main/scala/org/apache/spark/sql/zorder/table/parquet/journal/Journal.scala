@@ -305,7 +305,8 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
       .exists(d => d.getParent == at.parent && isOurs(d.getName))
     val changed = journal.kind match {
       case JournalKind.Path => journal.units.flatMap(u => Seq(u.target, u.staged, u.old))
-      case JournalKind.Catalog if journal.operation.makesFiles => journal.units.flatMap(u => Seq(u.target, u.staged))
+      case JournalKind.Catalog if journal.operation.makesFiles =>
+        journal.units.flatMap(u => Seq(u.target, u.staged))
       // what a rollback or a way home puts in place may be a partition's own place, and is not deleted
       case JournalKind.Catalog => Nil
     }
@@ -320,7 +321,9 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
   private[zorder] def readable(without: Set[String] = Set.empty): Seq[Journal] =
     TextFiles.children(fs, parent)
       .filter(s => isJournal(s.getPath.getName) && !without.exists(file(_).getName == s.getPath.getName))
-      .flatMap(s => TextFiles.read(fs, s.getPath).flatMap(JournalJson.read).filter(j => named(j.txn) == s.getPath.getName))
+      .flatMap(s =>
+        TextFiles.read(fs, s.getPath).flatMap(JournalJson.read).filter(j =>
+          named(j.txn) == s.getPath.getName))
       .sortBy(j => (j.changedMs, j.txn))
 
   /** Whether anything of ours is beside the table, even without a journal. */
