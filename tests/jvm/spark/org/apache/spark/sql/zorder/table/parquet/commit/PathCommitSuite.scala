@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.parquet.commit
 import java.io.File
 import java.nio.file.Files
 import java.nio.file.attribute.PosixFilePermissions
+import java.util.concurrent.atomic.AtomicInteger
 
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
@@ -13,7 +14,8 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   Journal,
   JournalJson,
   JournalKind,
-  JournalState
+  JournalState,
+  UnfinishedCommits
 }
 import org.apache.spark.sql.zorder.table.storage.TextFiles
 import sparkzorder.mark.SameOnAllLines
@@ -193,6 +195,22 @@ class PathCommitSuite extends AnyFunSuite with TableFixture {
     // nor is one that says it is another one
     TextFiles.replace(fs, new Path(store.parent, s".${store.base}.zorder-x.json"), JournalJson.write(own))
     assert(store.all() == Seq(own) && store.get("x").isEmpty)
+  }
+
+  test("a statement that reads lists again after an exchange, and not during one") {
+    val path = plain("looked")
+    rewriteAll(open(path))
+    val store = open(path).store
+    def whole(look: () => Int) = UnfinishedCommits.whole("t", store, "", waitMs = 200)(look())
+    val looks = new AtomicInteger
+    val listed = whole { () =>
+      if (looks.incrementAndGet() == 1) rewriteAll(open(path), "r2")
+      looks.get
+    }
+    assert(listed == 2)
+    val other = store.all().last.at(JournalState.Swapping)
+    store.write(other.copy(txn = "other", owner = "another", process = ""))
+    assert(refused(whole(() => looks.incrementAndGet())).contains("is not done after") && looks.get == 2)
   }
 
   test("a run whose staging directory a vacuum has withdrawn changes nothing") {

@@ -359,8 +359,10 @@ private[zorder] class PathParquetTable(
  *
  * @param entry
  *   the table in the catalog
+ * @param listed
+ *   its files, at each time that they are asked for
  */
-final private[zorder] class PartitionedParquetTable(entry: CatalogEntry)
+final private[zorder] class PartitionedParquetTable(entry: CatalogEntry, listed: => Seq[DataFile])
     extends PathParquetTable(
       entry.session,
       entry.name,
@@ -376,7 +378,7 @@ final private[zorder] class PartitionedParquetTable(entry: CatalogEntry)
   override def partitionSchema: StructType = entry.meta.partitionSchema
   override private[parquet] def dirByName: Map[String, String] = entry.dirByName()
   override def liveDirs(): Map[String, Path] = entry.liveDirs()
-  override def files(): Seq[DataFile] = entry.files()
+  override def files(): Seq[DataFile] = listed
 
   override def checkBeforeRun(): Unit = {
     entry.checkSpelling()

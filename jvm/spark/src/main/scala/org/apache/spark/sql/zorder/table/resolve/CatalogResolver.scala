@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
-import org.apache.spark.sql.zorder.conf.{NearestName, OptionSetting, RunOptions, ZOrderOption}
+import org.apache.spark.sql.zorder.conf.{NearestName, OptionSetting, RunOptions, SessionKeys, ZOrderOption}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.PathText
@@ -223,11 +223,15 @@ private[table] object CatalogResolver {
       root: Path,
       identity: String,
       access: Access): ParquetTable = {
-    def journals = UnfinishedCommits.journals(JournalStore.beside(fs, root))
-    if (access == Access.Read) UnfinishedCommits.refuseDuringExchange(name, fs, journals, identity)
+    val waitMs = SessionKeys.commitWaitMs(session.sessionState.conf)
+    def whole[A](listing: => A): A =
+      if (access == Access.Change) listing
+      else UnfinishedCommits.whole(name, JournalStore.beside(fs, root), identity, waitMs)(listing)
     if (CommitWay.hasListedPartitions(session, meta) || meta.partitionColumnNames.isEmpty) {
-      if (!fs.exists(root)) gone(name, root)
-      val tree = TableResolver.checked(fs, root, access)
+      val tree = whole {
+        if (!fs.exists(root)) gone(name, root)
+        TableResolver.checked(fs, root, access)
+      }
       new PathParquetTable(session, name, fs, root, tree, meta.properties, Some(meta), named = true)
     } else {
       val entry = new CatalogEntry(session, name, meta.identifier, fs)
@@ -242,7 +246,7 @@ private[table] object CatalogResolver {
         PathRefusals.writable(fs, root.getParent, root)
         PathRefusals.writable(fs, root, root)
       }
-      new PartitionedParquetTable(entry)
+      new PartitionedParquetTable(entry, whole(entry.files()))
     }
   }
 

@@ -11,7 +11,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTableType
 import org.apache.spark.sql.connector.catalog.{CatalogV2Util, Identifier, Table, TableCatalog}
-import org.apache.spark.sql.zorder.conf.{NearestName, OptionSetting}
+import org.apache.spark.sql.zorder.conf.{NearestName, OptionSetting, SessionKeys}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims
@@ -126,10 +126,14 @@ object TableResolver extends Logging {
     }
     val managed = registered.filter(_.tableType == CatalogTableType.MANAGED)
     val identity = managed.map(TableIdentity.of).getOrElse("")
-    if (access == Access.Change)
-      PathRecovery.recover(beside, journals, ExchangeMark.of(session, registered), identity = identity)
-    else UnfinishedCommits.refuseDuringExchange(root.toString, fs, journals, identity)
-    val tree = checked(fs, root, access)
+    val tree =
+      if (access == Access.Change) {
+        PathRecovery.recover(beside, journals, ExchangeMark.of(session, registered), identity = identity)
+        checked(fs, root, access)
+      } else {
+        val waitMs = SessionKeys.commitWaitMs(session.sessionState.conf)
+        UnfinishedCommits.whole(root.toString, beside, identity, waitMs)(checked(fs, root, access))
+      }
     tree.dirs.find(HiddenDirectories.isOurs).foreach { dir =>
       refuse("ZORDER_DIRECTORY_REFUSED.CATALOG_PARTITIONS", "path" -> root, "dir" -> dir)
     }

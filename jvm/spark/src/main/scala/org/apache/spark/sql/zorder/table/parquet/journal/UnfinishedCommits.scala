@@ -8,6 +8,7 @@ import scala.util.Try
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.hadoop.security.AccessControlException
+import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.storage.{LocalProcesses, ObjectStores, TextFiles}
 import org.apache.spark.util.ThreadUtils
@@ -52,6 +53,42 @@ private[zorder] object UnfinishedCommits {
       away(fs, journals, identity).foreach { case (j, dir) =>
         refuse("ZORDER_RETRY_QUERY.DIRECTORY_AWAY", "run" -> j.runId, "table" -> name, "dir" -> dir)
       }
+
+  /**
+   * What a listing for a statement that reads finds while no directory is exchanged. One that is away for a moment would
+   * be missing without a word, and all its rows in a copy. Waits for exchanges at work, and lists again after one.
+   *
+   * @param identity
+   *   as above
+   */
+  def whole[A](name: String, store: JournalStore, identity: String, waitMs: Long)(listing: => A): A =
+    if (ObjectStores.isOne(store.fs.getUri.getScheme)) listing
+    else {
+      val end = System.nanoTime + MILLISECONDS.toNanos(waitMs)
+      def exchanges() = journals(store).filter(j => j.isExchanging || j.state == JournalState.Done)
+      def marks(of: Seq[Journal]) = of.map(j => (j.txn, j.state, j.owner)).toSet
+      @tailrec
+      def again(): A = {
+        val before = exchanges()
+        if (before.exists(j => j.isExchanging && Heartbeat.isAlive(store, j))) {
+          if (System.nanoTime > end)
+            refuse(
+              "ZORDER_RETRY_QUERY.EXCHANGE_NOT_DONE",
+              "table" -> name,
+              "seconds" -> waitMs / 1000,
+              "setting" -> SessionKeys.CommitWait.key)
+          Thread.sleep(PollMs)
+          again()
+        } else {
+          refuseDuringExchange(name, store.fs, before, identity)
+          val found = listing
+          if (marks(exchanges()) == marks(before)) found else again()
+        }
+      }
+      again()
+    }
+
+  private val PollMs = 50L
 
   private def away(fs: FileSystem, journals: Seq[Journal], identity: String): Option[(Journal, Path)] = {
     val moving = journals.filter(j =>
