@@ -105,7 +105,7 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
       (format.otherProviders + format.id + format.name).foreach { provider =>
         assert(FormatDescriptor.ofProvider(provider).contains(format))
       }
-      says(format.aTable)(FormatRefusals.provider("t", format.id))
+      says(format.aTable)(FormatRefusals.provider("t", "t", format.id))
     }
     assert(FormatDescriptor.ofProvider("parquet").isEmpty)
   }
@@ -113,7 +113,7 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
   test("a format in capitals where the small form of I has no dot") {
     val before = Locale.getDefault
     Locale.setDefault(new Locale("tr", "TR"))
-    try says("is an Iceberg table")(FormatRefusals.provider("t", "ICEBERG"))
+    try says("is an Iceberg table")(FormatRefusals.provider("t", "t", "ICEBERG"))
     finally Locale.setDefault(before)
   }
 

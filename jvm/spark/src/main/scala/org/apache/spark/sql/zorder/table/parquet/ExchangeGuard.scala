@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.command.{
@@ -133,7 +133,8 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
 
   private def watched(plan: LogicalPlan): Option[(HadoopFsRelation, CatalogTable)] = plan match {
     case l: LogicalRelation => (l.relation, l.catalogTable) match {
-        case (r: HadoopFsRelation, Some(table)) if isListed(r) && renames(table) => Some(r -> table)
+        case (r: HadoopFsRelation, Some(table)) if isListed(r) && (renames(table) || emptiesPlaces(table)) =>
+          Some(r -> table)
         case _ => None
       }
     case _ => None
@@ -148,6 +149,10 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
       classic,
       _))
   }
+
+  /** A run takes the old files of partitions away from the places where Spark makes them. */
+  private def emptiesPlaces(table: CatalogTable): Boolean =
+    table.tableType == CatalogTableType.MANAGED && table.partitionColumnNames.nonEmpty
 
   private def fileSystem(table: CatalogTable) =
     new Path(table.location).getFileSystem(classic.sessionState.newHadoopConf())
@@ -225,7 +230,8 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
           "ZORDER_NO_PERMISSION.FINISH_EXCHANGE",
           "run" -> run,
           "table" -> table.identifier.unquotedString,
-          "cause" -> ZOrderException.firstLine(e))
+          "cause" -> ZOrderException.firstLine(e),
+          "sql" -> CatalogEntry.sql(table.identifier.unquotedString, table.identifier))
     }
 }
 

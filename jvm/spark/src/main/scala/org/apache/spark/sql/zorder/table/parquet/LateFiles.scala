@@ -196,7 +196,8 @@ private[zorder] object LateFiles {
         "ZORDER_CHOICE_NEEDED.LATE_FILES",
         "dir" -> first.dir,
         "table" -> table.name,
-        "file" -> first.file.rel)
+        "file" -> first.file.rel,
+        "sql" -> table.sql)
     }
 
   /** Copies appended files into the table. */

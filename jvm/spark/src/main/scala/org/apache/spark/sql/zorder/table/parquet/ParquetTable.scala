@@ -24,6 +24,7 @@ import org.apache.spark.sql.zorder.table.{
   Retention,
   RunRecord,
   StateDir,
+  TableRef,
   TableWrite,
   VacuumResult
 }
@@ -96,6 +97,9 @@ private[zorder] trait ParquetTable extends ClusterTable {
 
   /** The catalog's name of the table, if it was opened by that. */
   private[parquet] def catalogName: Option[TableIdentifier]
+
+  /** The table as a statement can write it. */
+  def sql: String = catalogName.fold(TableRef.Location(name).sql)(CatalogEntry.sql(name, _))
 
   /** How its commits put new data in place. */
   def kind: JournalKind
@@ -205,7 +209,7 @@ private[zorder] trait ParquetTable extends ClusterTable {
         refuse("ZORDER_STORAGE_FAILED.ROLLBACK", "table" -> name, "cause" -> said)
     }
 
-  override def remove(): Unit = remove(None, s"ZORDER REMOVE $name")
+  override def remove(): Unit = remove(None, s"ZORDER REMOVE $sql")
 
   def remove(home: Option[HomeChoice], statement: String): Unit =
     ParquetRemove.run(session, this, home, statement)
@@ -394,7 +398,8 @@ final private[zorder] class PartitionedParquetTable(entry: CatalogEntry, listed:
         "partition" -> p,
         "table" -> name,
         "dir" -> dirs(p),
-        "path" -> root)
+        "path" -> root,
+        "sql" -> sql)
     }
   }
 
@@ -501,8 +506,10 @@ private[zorder] final class CatalogParquetTable(
   override private[parquet] def keepsDirectory(unit: SwapUnit): Boolean =
     entry.external && unit.old.getName == entry.base
 
-  override private[parquet] def draft(txn: String, operation: Operation, runId: String): Journal =
+  override private[parquet] def draft(txn: String, operation: Operation, runId: String): Journal = {
+    entry.announce(txn)
     Journal.draft(txn, kind, operation, identity, runId, root, entry.newDirectory(txn))
+  }
 
   override protected def copyPermissions(staging: Path): Unit =
     if (!ObjectStores.isOne(fs.getUri.getScheme) && fs.exists(root)) FilePermissions.copy(fs, root, staging)

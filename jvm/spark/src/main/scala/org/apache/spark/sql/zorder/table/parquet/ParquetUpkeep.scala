@@ -351,7 +351,8 @@ private[zorder] object ParquetRemove {
           "bytes" -> cost.bytes,
           "count" -> cost.files,
           "requests" -> cost.requests,
-          "dir" -> away.head.staged)
+          "dir" -> away.head.staged,
+          "sql" -> moved.sql)
       }
       Some(away).filter(_.nonEmpty).map(units => commit.bring(units, _))
     case _ => None

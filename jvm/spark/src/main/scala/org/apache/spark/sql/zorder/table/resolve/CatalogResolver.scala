@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.conf.{NearestName, OptionSetting, RunOptions,
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.PathText
-import org.apache.spark.sql.zorder.table.FormatDescriptor
+import org.apache.spark.sql.zorder.table.{FormatDescriptor, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.{
   CatalogParquetTable,
   ParquetTable,
@@ -64,7 +64,7 @@ private[table] object CatalogResolver {
     case Seq(format, path) if path.contains("/") && format.equalsIgnoreCase("parquet") =>
       TableResolver.byPath(session, path, access)
     case Seq(format, path) if path.contains("/") && pathFormats(format.toLowerCase(Locale.ROOT)) =>
-      FormatRefusals.provider(s"$format.`$path`", format)
+      FormatRefusals.provider(s"$format.`$path`", TableRef.Name(parts).sql, format)
     case _ => byName(session, parts, access, options)
   }
 
@@ -99,7 +99,7 @@ private[table] object CatalogResolver {
     meta.provider.map(_.toLowerCase(Locale.ROOT)).getOrElse("hive") match {
       case "parquet" | "org.apache.spark.sql.parquet" =>
       case "hive" => FormatRefusals.hive(session, name, meta)
-      case other => FormatRefusals.provider(name, other)
+      case other => FormatRefusals.provider(name, CatalogEntry.sql(name, meta.identifier), other)
     }
     if (meta.bucketSpec.isDefined) refuse("ZORDER_TABLE_REFUSED.BUCKETED", "table" -> name)
     val set = CaseInsensitiveMap(meta.storage.properties)
@@ -126,7 +126,7 @@ private[table] object CatalogResolver {
     val way = CommitWay.of(session, meta, fs, options)
     if (access == Access.Change) {
       PathRefusals.named(root)
-      LocalRefusals.link(root, Some(name))
+      LocalRefusals.link(root, Some(CatalogEntry.sql(name, meta.identifier)))
       val renames = AtomicRenames.on(session, fs)
       if (!renames && way == CommitWay.Exchange) refuseOnObjectStore(name, meta)
       if (managed && renames)
@@ -253,7 +253,11 @@ private[table] object CatalogResolver {
   private[table] def refuseOnObjectStore(name: String, meta: CatalogTable): Nothing =
     if (meta.partitionColumnNames.isEmpty)
       refuse("ZORDER_TABLE_REFUSED.MANAGED_ON_OBJECT_STORE", "table" -> name)
-    else refuse("ZORDER_TABLE_REFUSED.PARTITIONS_NOT_IN_CATALOG", "table" -> name)
+    else
+      refuse(
+        "ZORDER_TABLE_REFUSED.PARTITIONS_NOT_IN_CATALOG",
+        "table" -> name,
+        "sql" -> CatalogEntry.sql(name, meta.identifier))
 }
 
 /** How a commit puts new data in place of old data in a table of the catalog (docs/spec.md, section 5). */

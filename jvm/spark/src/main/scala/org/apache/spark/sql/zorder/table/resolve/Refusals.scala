@@ -19,6 +19,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.{firstLine, refuse}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{FormatDescriptor, TableFormatRegistry}
 import org.apache.spark.sql.zorder.table.file.PathText
+import org.apache.spark.sql.zorder.table.parquet.commit.CatalogEntry
 import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
 
 /** Refuses directories that must not be rewritten as plain Parquet. */
@@ -223,16 +224,24 @@ private[table] object OverlapRefusals {
 /** Refuses tables of the catalog that must not be rewritten as plain Parquet. */
 private[table] object FormatRefusals {
 
-  def provider(name: String, provider: String): Nothing = {
+  /** @param sql the table as a statement can write it */
+  def provider(name: String, sql: String, provider: String): Nothing = {
     FormatDescriptor.ofProvider(provider).foreach(MissingFormat.refuseTable(name, _))
-    refuse("ZORDER_TABLE_REFUSED.NOT_PARQUET", "table" -> name, "format" -> provider.toLowerCase(Locale.ROOT))
+    refuse(
+      "ZORDER_TABLE_REFUSED.NOT_PARQUET",
+      "table" -> name,
+      "format" -> provider.toLowerCase(Locale.ROOT),
+      "sql" -> sql)
   }
 
   /** A Hive table is accepted only if Spark's own Parquet reader reads it. */
   def hive(session: ClassicSession, name: String, meta: CatalogTable): Unit = {
     val serde = meta.storage.serde.getOrElse("").toLowerCase(Locale.ROOT)
     if (!serde.contains("parquet"))
-      provider(name, s"Hive format (${meta.storage.serde.getOrElse("no serde")})")
+      provider(
+        name,
+        CatalogEntry.sql(name, meta.identifier),
+        s"Hive format (${meta.storage.serde.getOrElse("no serde")})")
     val converts = session.sessionState.conf.getConfString("spark.sql.hive.convertMetastoreParquet", "true")
     if (!converts.trim.equalsIgnoreCase("true")) refuse("ZORDER_SESSION_REFUSED.HIVE_READER", "table" -> name)
   }

@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.catalog.{
 import org.apache.spark.sql.connector.catalog.CatalogManager
 import org.apache.spark.sql.execution.datasources.PartitioningUtils
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.StateDir
+import org.apache.spark.sql.zorder.table.{StateDir, TableRef}
 import org.apache.spark.sql.zorder.table.file.{DataFile, PathText}
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, HiddenDirectories}
 import org.apache.spark.sql.zorder.table.parquet.journal.{JournalStore, TableIdentity}
@@ -33,12 +33,24 @@ private[zorder] final class CatalogEntry(
   def meta: CatalogTable = read
   def reload(): Unit = read = catalog.getTableMetadata(ident)
 
+  /**
+   * Before the first run over a managed table with partitions: queries look for what comes, since its old files do not
+   * stay where they are.
+   */
+  def announce(txn: String): Unit = if (isManaged && partitioned && !hasMoved) {
+    ExchangeMark.of(session, Some(meta)).announce(txn)
+    reload()
+  }
+
   /** The session forgets where the table's files were. */
   def refresh(): Unit = session.catalog.refreshTable(CatalogEntry.sql(ident))
 
   def root: Path = fs.makeQualified(new Path(meta.location))
   def store: JournalStore = new JournalStore(fs, root.getParent, base)
   def state: StateDir = new StateDir(fs, root)
+
+  /** The table as a statement can write it. */
+  def sql: String = CatalogEntry.sql(name, ident)
 
   /** What journals call this table. */
   def identity: String = TableIdentity.of(meta)
@@ -135,4 +147,8 @@ private[zorder] object CatalogEntry {
   /** The name of a table as SQL; without the catalog, its database might be taken for another catalog. */
   def sql(ident: TableIdentifier): String =
     ident.copy(catalog = Some(CatalogManager.SESSION_CATALOG_NAME)).quotedString
+
+  /** The same for a user, who reads the name as he gave it where that needs no quotes. */
+  def sql(name: String, ident: TableIdentifier): String =
+    if (TableRef.Name(name.split('.').toSeq).sql == name) name else sql(ident)
 }

@@ -63,11 +63,11 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
     val copied = u.outputs.map(f => (CopyName.of(u.staged, f), f.length)).toSet
     DirectoryListing.walk(fs, u.target).files
       .filterNot(f => marker(f) || copied(f.identity) || goes(new Path(u.target, f.rel)))
-      .headOption.foreach(refuseFor("ZORDER_CANNOT_REMOVE.HOME_OCCUPIED", u, _))
+      .headOption.foreach(refuseFor("ZORDER_CANNOT_REMOVE.HOME_OCCUPIED", u, _, "sql" -> table.sql))
   }
 
-  private def refuseFor(condition: String, unit: SwapUnit, file: ListedFile): Nothing =
-    refuse(condition, "file" -> s"${unit.target}/${file.rel}", "table" -> table.name)
+  private def refuseFor(condition: String, unit: SwapUnit, file: ListedFile, more: (String, Any)*): Nothing =
+    refuse(condition, Seq("file" -> s"${unit.target}/${file.rel}", "table" -> table.name) ++ more: _*)
 
   private def marker(f: ListedFile): Boolean =
     f.name == "_SUCCESS" || CarriedOverFiles.stale(f)

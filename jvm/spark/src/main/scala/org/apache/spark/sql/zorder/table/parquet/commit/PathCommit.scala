@@ -301,7 +301,7 @@ private[parquet] object NestedFiles {
  */
 private[zorder] trait ExchangeMark {
 
-  /** When a run begins to write: from now on, queries look for what comes. */
+  /** When a run begins to write: from now on, queries look for what comes. Its commit changes the property again. */
   def announce(txn: String): Unit
 
   /** Before the first rename. */
@@ -333,7 +333,8 @@ private[zorder] object ExchangeMark {
     private val catalog: SessionCatalog = session.sessionState.catalog
 
     override def announce(txn: String): Unit =
-      change(p => if (p.contains(CatalogCommit.TxnProperty)) p else p + (CatalogCommit.TxnProperty -> txn))
+      change(p =>
+        if (p.contains(CatalogCommit.TxnProperty)) p else p + (CatalogCommit.TxnProperty -> s"before $txn"))
 
     override def begin(txn: String): Unit = change(_ + (Property -> txn))
 

@@ -7,21 +7,28 @@ import scala.util.Try
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.file.PathText
 
 /** Refuses links and mount points on the local disk: to exchange them would change another place. */
 private[table] object LocalRefusals {
 
-  /** The table's own directory. Those above it may be links. */
+  /**
+   * The table's own directory. Those above it may be links.
+   *
+   * @param named
+   *   the table as a statement can write it, if it was given by its name
+   */
   def link(root: Path, named: Option[String] = None): Unit = SymbolicLinks.target(root).foreach { to =>
     named match {
       case None => refuse("ZORDER_DIRECTORY_REFUSED.SYMBOLIC_LINK", "path" -> root, "place" -> to)
-      case Some(table) =>
+      case Some(sql) =>
         refuse(
           "ZORDER_DIRECTORY_REFUSED.SYMBOLIC_LINK_OF_TABLE",
           "path" -> root,
           "place" -> to,
-          "table" -> table)
+          "sql" -> sql,
+          "location" -> TableRef.Location(to.toString).sql)
     }
   }
 
