@@ -18,6 +18,11 @@ class ConditionAlgebraSuite extends AnyFunSuite with ZOrderSession {
   private val Parameter = "<([a-zA-Z0-9_-]+)>".r
   private val Name = "\"(ZORDER_[A-Z0-9_.]+)\"".r
 
+  /** A table or a path inside of a statement, which ends where a sentence does. */
+  private val InStatement =
+    ("\\b(?:ZORDER|OPTIMIZE|ALTER|MSCK|ANALYZE|REFRESH|CREATE|INSERT|SELECT|CALL|RESTORE) " +
+      "(?:[^.;:]|[.:](?! ))*(?<! in )<(?:table|path|dir|place|file)>").r
+
   private lazy val sentences: Map[String, String] = conditions.flatMap(_.all).toMap
 
   /** The names in the sources of the jar, those of table formats included, each with a file that has it. */
@@ -78,6 +83,14 @@ class ConditionAlgebraSuite extends AnyFunSuite with ZOrderSession {
         assert(e.getMessage.startsWith(s"[$name] ") && e.getMessage.endsWith(e.sentence), name)
         assert(e.sentence == Parameter.replaceAllIn(sentence, "the $1"), name)
       })
+  }
+
+  test("statements in sentences have tables and paths as SQL, by a parameter that says so") {
+    // Iceberg's procedures take the name as a string; our adapter has it in backquotes where it needs them
+    val strings = Set("ICEBERG_NOT_PARQUET", "ICEBERG_OLD_PARTITIONING").map("ZORDER_FILE_REFUSED." + _)
+    val found = sentences.filter { case (_, sentence) => InStatement.findFirstIn(sentence).isDefined }
+    assert(found.keySet == strings)
+    assert(strings.forall(sentences(_).contains("(table => '<table>', ")))
   }
 
   test("kinds of exceptions keep their conditions, and a first line has no name of one") {

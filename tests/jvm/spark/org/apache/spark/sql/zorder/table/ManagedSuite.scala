@@ -319,5 +319,10 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
     val meta = spark.sessionState.catalog.getTableMetadata(TableIdentifier("m", Some("default")))
     val said = refused(CatalogResolver.refuseOnObjectStore("m", meta))
     assert(said.contains("INTO") && said.contains("EXTERNAL"))
+    val parted = meta.copy(partitionColumnNames = Seq("p"))
+    assert(refused(CatalogResolver.refuseOnObjectStore("m", parted)).contains("MSCK REPAIR TABLE m first"))
+    val digits = parted.copy(identifier = TableIdentifier("2024", Some("default")))
+    assert(refused(CatalogResolver.refuseOnObjectStore("2024", digits)).contains(
+      "MSCK REPAIR TABLE `spark_catalog`.`default`.`2024` first"))
   }
 }

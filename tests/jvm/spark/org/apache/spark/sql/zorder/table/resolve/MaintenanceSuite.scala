@@ -120,6 +120,22 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture with Steps {
     }
   }
 
+  test("the statement that a refusal names runs as it stands, also for a path with a quote") {
+    val path = plain("somebody's")
+    rewriteAll(open(path))
+    val place = old(path)
+    write(s"$place/_private/notes.txt", "mine")
+    vacuum(path)
+    val late = listed(plain("extra", 5, 1)).find(_.getName.endsWith(".parquet")).get
+    copyFile(late.getPath, s"$place/new.parquet")
+    val said = refused(vacuum(path))
+    val statement = s"ZORDER VACUUM ${at(path).sql} LATE FILES IGNORE"
+    assert(statement.contains("VACUUM '/") && said.contains(s"Run $statement if"), said)
+    assert(spark.sql(statement).collect().map(status).contains("IGNORED"))
+    vacuum(path)
+    assert(ids(path) == (0L until 40L))
+  }
+
   test("vacuum waits for a job that still writes into an old directory") {
     val path = plain("busy")
     rewriteAll(open(path))

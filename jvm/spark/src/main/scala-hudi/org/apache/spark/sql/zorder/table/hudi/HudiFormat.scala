@@ -155,7 +155,7 @@ private[hudi] object HudiRefusals {
         "ZORDER_FILE_REFUSED.HUDI_LOG_FILES",
         "group" -> slice.getFileId,
         "table" -> name,
-        "path" -> meta.getBasePath)
+        "location" -> TableRef.Location(meta.getBasePath.toString).sql)
     }
     if (bucketed(meta, snapshot.slices)) bucketIndex(name)
   }

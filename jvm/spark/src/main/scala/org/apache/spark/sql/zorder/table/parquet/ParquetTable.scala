@@ -500,7 +500,7 @@ private[zorder] final class CatalogParquetTable(
       refuse(
         "ZORDER_TABLE_REFUSED.PARTITION_DISCOVERY",
         "table" -> name,
-        "sql" -> CatalogEntry.sql(entry.ident))
+        "sql" -> sql)
 
   /** The first directory of an external table is its owner's, who may write there by path. */
   override private[parquet] def keepsDirectory(unit: SwapUnit): Boolean =
