@@ -205,14 +205,19 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
 
   test("a view that passes is named in no statement: who wants these figures is told how to get them") {
     withData(data) { path =>
-      spark.table(log("a" -> 1, "b" -> 1)).createOrReplaceTempView("zorder_queries_1")
-      val found = advice(path, Some("zorder_queries_1"))
+      val view = "zorder_queries_" + "0a" * 16
+      spark.table(log("a" -> 1, "b" -> 1)).createOrReplaceTempView(view)
+      val found = advice(path, Some(view))
       val best = found.head
       assert(verdict(best) === "CLUSTER" && best.isNullAt(best.fieldIndex("statement")), found)
       assert(best.getAs[String]("reason").contains("optimize().queries(queries).executeZOrderBy("), best)
       // a sort is the same whatever is asked
       val alone = found.filter(r => columns(r).size == 1).head
       assert(alone.getAs[String]("statement") === s"ZORDER TABLE '$path' BY (${columns(alone).head})")
+      // the user's own, of a name that begins so
+      spark.table(view).createOrReplaceTempView("zorder_queries_2026")
+      val own = advice(path, Some("zorder_queries_2026")).head
+      assert(own.getAs[String]("statement").contains("queryLog = 'zorder_queries_2026'"))
     }
   }
 

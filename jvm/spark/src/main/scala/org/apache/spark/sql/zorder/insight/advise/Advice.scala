@@ -170,7 +170,7 @@ private[advise] object Reasons {
 
   /** How to run what was fitted to queries that no statement can name. */
   def withTheSameQueries(columns: Seq[String], full: Boolean, options: (String, String)*): String = {
-    def quoted(text: String): String = "\"" + text + "\""
+    def quoted(text: String): String = "\"" + text.replace("\\", "\\\\").replace("\"", "\\\"") + "\""
     val set = (if (full) ".full()" else "") +
       options.map { case (name, value) => s".option(${quoted(name)}, ${quoted(value)})" }.mkString
     " Only a run with the same queries gives this: " +
@@ -232,7 +232,7 @@ private[advise] object Reasons {
 private[advise] object Statements {
 
   /** Whether a log is a view that the Python package makes for one call, and drops. */
-  def isPassing(log: String): Boolean = log.startsWith("zorder_queries_")
+  def isPassing(log: String): Boolean = log.matches("zorder_queries_[0-9a-f]{32}")
 
   /**
    * @param full
