@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -142,6 +143,62 @@ def test_the_columns_of_the_last_run_are_the_default(main, folder, capsys):
     assert main(["audit", folder, "--json"]) == 0
     row = json.loads(capsys.readouterr().out)
     assert (row["cluster_by_keys"], row["curve"], row["files_since_last_run"]) == ("(a)", "lexical", 9)
+
+
+def test_odd_records_of_runs_are_passed_over(main, folder, capsys):
+    runs = Path(folder) / "_zorder/runs"
+    runs.mkdir(parents=True)
+    good = {"number": 1, "runId": "r", "operation": "OPTIMIZE", "columns": ["a"], "startedMs": 5}
+    good.update(curve="lexical", layoutIds={"": "l"}, files=[{"path": "part-0.parquet"}])
+    of_lists = {name: [[]] for name in ("columns", "startedMs", "curve", "layoutIds", "files", "report")}
+    odd = [
+        '{"number": 2, "ru',
+        "",
+        "[1]",
+        "null",
+        "[" * 100_000,
+        {**good, "number": None, "columns": ["b"]},
+        {"number": 7},
+        {**good, "operation": "DREAM", "columns": ["b"]},
+        {**good, "runId": ["r"], "operation": "ROLLBACK", "columns": 5, "layoutIds": "x", "files": {"p": 1}},
+        {**good, "runId": "q", "operation": "REPLACE", **of_lists},
+        {**good, "runId": "q", "operation": "REPLACE", "layoutIds": {"": []}, "files": [{}, {"path": []}]},
+    ]
+    for number, record in enumerate([good, *odd], 1):
+        (runs / f"{number}.json").write_text(record if isinstance(record, str) else json.dumps(record))
+    (runs / "99.json").write_bytes(b"\xff\xfe")
+    assert main(["audit", folder, "--json"]) == 0
+    row = json.loads(capsys.readouterr().out)
+    assert (row["cluster_by_keys"], row["curve"], row["files_since_last_run"]) == ("(a)", "lexical", 9)
+    (runs / "100.json").write_text(json.dumps({**good, "runId": 7, **of_lists}))
+    assert main(["audit", folder, "--by", "a"]) == 0
+
+
+def test_names_show_the_characters_that_a_terminal_obeys(main, folder, capsys):
+    odd = str(Path(folder).rename(Path(folder).parent / "t\x1b[2J\n"))
+    assert main(["audit", odd, "--by", "b"]) == 3
+    out = capsys.readouterr().out
+    assert "\x1b" not in out and f"ZORDER TABLE '{odd[:-5]}\\x1b[2J\\n' BY (b)" in out
+    assert main(["audit", odd, "--by", "b\x1b"]) == 2
+    assert "no column b\\x1b." in capsys.readouterr().err
+
+
+def started(folder, *more, **options):
+    words = [sys.executable, "-m", "spark_zorder", "audit", folder, *more]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+def test_a_terminal_that_cannot_write_a_name(folder):
+    odd = str(Path(folder).rename(Path(folder).parent / "größe"))
+    with started(odd, "--by", "b", env={**os.environ, "PYTHONIOENCODING": "ascii"}) as process:
+        out, err = process.communicate()
+    assert (process.returncode, err) == (3, b"") and rb"/gr\xf6\xdfe by (b)" in out
+
+
+def test_a_reader_that_has_gone_changes_no_exit_code(folder):
+    with started(folder, "--by", "b") as process:
+        process.stdout.close()
+        assert (process.stderr.read(), process.wait()) == (b"", 3)
 
 
 def test_a_partition_is_no_table(main, folder, capsys):

@@ -15,8 +15,9 @@ import pytest
 pytest.importorskip("pyarrow")
 
 import pyarrow as pa
-from pyarrow import parquet
+from pyarrow import fs, parquet
 from spark_zorder import __main__ as cli
+from spark_zorder.audit.files import listing
 from support import TOP
 
 pytestmark = pytest.mark.same_on_all_lines
@@ -67,6 +68,23 @@ def write(folder: Path):
         path = folder / f"day={n % 2}" / f"part-{n:03d}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         parquet.write_table(pa.table({"a": list(range(10 * n, 10 * n + 10))}), path)
+
+
+class Keys:
+    """A store that lists these keys as files, whatever their names."""
+
+    def __init__(self, *keys):
+        self.keys = keys
+
+    def get_file_info(self, selector):
+        return [fs.FileInfo(f"{selector.base_dir}{key}", fs.FileType.File, size=9) for key in self.keys]
+
+
+def test_keys_that_stand_for_directories_are_no_files():
+    odd = ("/", "/day=1/", "//part-1.parquet", "/day=1//part-2.parquet", "/_zorder/index//x")
+    store = listing.Place("s3://b/t", "b/t", Keys(*odd, "/day=1/part-0.parquet"))
+    found = listing.list_files(store)
+    assert [file.rel for file in found.files] == ["day=1/part-0.parquet"] and not found.indexed
 
 
 def test_two_requests_a_file(store, capsys):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from spark_zorder import __main__ as cli
-from spark_zorder import _early, _errors, _sql
+from spark_zorder import _doctor, _early, _errors, _sql
 from spark_zorder.view import parts, results
 from support import TOP
 
@@ -176,6 +176,31 @@ def unstarted(monkeypatch):
 def test_what_is_wrong_without_a_session_is_said_before_one_starts(unstarted, capsys, words, code, said):
     assert unstarted(words) == code
     assert said in capsys.readouterr().err
+
+
+def test_an_error_shows_the_characters_that_a_terminal_obeys(unstarted, monkeypatch, capsys):
+    assert unstarted(["optimize", "/no/\x1b[2Jsuch\u202e/t", "--by", "a"]) == 1
+    assert capsys.readouterr().err == "There is nothing at /no/\\x1b[2Jsuch\\u202e/t.\n"
+    assert unstarted(["maintain", "--tables", "/no\nsuch"]) == 2
+    assert capsys.readouterr().err == "There is no file /no\\nsuch with names of tables.\n"
+
+    def fails(_):
+        raise RuntimeError("In line 1:\n  SELECT \x1b[2J")
+
+    monkeypatch.setattr(cli, "_session", fails)
+    assert unstarted(["history", "t"]) == 1
+    assert capsys.readouterr().err == "In line 1:\n  SELECT \\x1b[2J\n"
+
+
+def test_the_doctor_shows_the_characters_that_a_terminal_obeys():
+    report = _doctor.Report([_doctor.Fact("session", "/home\x1b[2J", "look at\n/home\x1b[2J")])
+    assert str(report).splitlines()[2:] == [
+        r"session  /home\x1b[2J",
+        "",
+        "To do:",
+        "- session: look at",
+        r"/home\x1b[2J",
+    ]
 
 
 def test_columns_of_an_index_are_names_unless_they_have_a_bracket(monkeypatch):

@@ -147,6 +147,40 @@ def test_no_time_begins_nothing_and_a_list_that_is_not_there_is_wrong_usage(main
     assert main(["maintain", "--tables", str(listed), "--max-duration", "soon"]) == 2
 
 
+@pytest.fixture
+def refused(monkeypatch):
+    """The tables that were asked for: each fails."""
+    asked = []
+
+    def refuse(_, name):
+        asked.append(name)
+        raise ValueError(f"There is no {name}.")
+
+    monkeypatch.setattr(cli, "_session", lambda arguments: None)
+    monkeypatch.setattr(ZOrderTable, "_named", refuse)
+    return asked
+
+
+def test_a_reader_that_has_gone_does_not_stop_the_maintenance(refused, tmp_path, monkeypatch, capsys):
+    listed = tmp_path / "tables"
+    listed.write_text("a\nb\nc\n")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as pipe:
+        monkeypatch.setattr(sys, "stdout", pipe)
+        assert cli.main(["maintain", "--tables", str(listed)]) == 1
+        assert sys.stdout is pipe
+    assert refused == ["a", "b", "c"] and capsys.readouterr().err == ""
+
+
+def test_names_of_tables_show_the_characters_that_a_terminal_obeys(refused, tmp_path, capsys):
+    listed = tmp_path / "tables"
+    listed.write_text("/data/\x1b[2Jt")
+    assert cli.main(["maintain", "--tables", str(listed)]) == 1
+    said = capsys.readouterr().out.splitlines()[0]
+    assert said == r"FAILED        /data/\x1b[2Jt: There is no /data/\x1b[2Jt."
+
+
 def test_appended_rows_come_in_layout_order(spark, table):
     named = ZOrderTable.forPath(spark, table)
     more = spark.read.parquet(table).withColumn("id", col("id") + 1000000)

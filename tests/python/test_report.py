@@ -16,7 +16,7 @@ pytest.importorskip("jinja2", reason="the extra spark-zorder[report] is not inst
 import audit_rows
 from spark_zorder import report
 from spark_zorder._errors import SetupError
-from spark_zorder.report import boxes, svg
+from spark_zorder.report import boxes, charts, svg
 from spark_zorder.report.boxes import Box, Plane
 from spark_zorder.report.values import Scale, kind_of, reader
 from support import TOP
@@ -101,6 +101,13 @@ def test_without_the_extra_one_sentence_says_how_to_get_it(tmp_path, monkeypatch
     with pytest.raises(SetupError, match=r"pip install 'spark-zorder\[report\]'"):
         report.write(tmp_path / "r.html", [])
     assert not report.available() and not (tmp_path / "r.html").exists()
+
+
+def test_a_legend_names_every_column():
+    lines = {"a": [0.5, 0.4], "_id": [0.3, None], "_nolegend_": [None, None]}
+    root = ElementTree.fromstring(charts.trend("t", "title", "said", lines, ["1", "2"]))
+    said = ["".join(element.itertext()) for element in root.iter("text")]
+    assert [text for text in said if text in lines] == list(lines)
 
 
 def test_values_are_placed_by_the_rows_below_them():

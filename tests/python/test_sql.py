@@ -68,6 +68,23 @@ def test_names(name, wanted):
     assert _sql.identifier(name) == wanted
 
 
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("t", "t"),
+        ("`my table`", "my table"),
+        ("`a``b`", "a`b"),
+        ("db.`my table`", "db.`my table`"),
+        ("`a.b`.c", "`a.b`.c"),
+        ("`a`.`b`", "`a`.`b`"),
+        ("`", "`"),
+        ("", ""),
+    ],
+)
+def test_only_a_name_of_one_part_loses_its_quotes(name, wanted):
+    assert _sql.unquoted(name) == wanted
+
+
 @pytest.mark.parametrize("name", ["", ".", "a.", ".a", "a..b", "`a", "a`b`", "``"])
 def test_what_is_no_name(name):
     with pytest.raises(ValueError, match="is no name"):

@@ -10,7 +10,7 @@ import pytest
 import spark_zorder
 from frames import OPTIONS, check_frames
 from spark_zorder import ZOrderTable
-from spark_zorder.view import notebook, results, units
+from spark_zorder.view import notebook, readings, results, units
 from spark_zorder.view.parts import Said, Statement, Table, as_html, as_text
 from support import SHARED
 
@@ -67,6 +67,46 @@ def test_parts_as_text():
         "Run this first:\n    ZORDER TABLE t BY (a)\n\n"
         "Shares\ncolumn    read\n------  ------\na<b     12.5 %\nb        100 %"
     )
+
+
+def test_a_name_cannot_change_what_a_terminal_shows():
+    name = "t\x1b[2J\r\n\x9b\u202eq\u2066é"
+    shown = r"t\x1b[2J\r\n\x9b\u202eq\u2066é"
+    table = Table(name, ["column", name], [[name, "1"], ["a", "22"]], (1,), name)
+    assert as_text([Said(name, name), Statement(name), table]).split("\n") == [
+        f"{shown}: {shown}",
+        "",
+        "Run this first:",
+        f"    {shown}",
+        "",
+        shown,
+        f"{'column'.ljust(len(shown))}  {shown}",
+        f"{'-' * len(shown)}  {'-' * len(shown)}",
+        f"{shown}  {'1'.rjust(len(shown))}",
+        f"{'a'.ljust(len(shown))}  {'22'.rjust(len(shown))}",
+        shown,
+    ]
+
+
+def test_sentences_are_broken_between_words_and_not_in_names():
+    path = "/data/part-of-a-long-name/" + "x" * 40
+    said = f"The tables' files in {path} and in '/data/of my own/t' are `customer id`."
+    assert as_text([Said("OK", said)], 30).split("\n") == [
+        "OK: The tables' files in",
+        path,
+        "and in '/data/of my own/t' are",
+        "`customer id`.",
+    ]
+
+
+def test_names_that_are_quoted_in_part_keep_their_quotes():
+    names = {"`my id`": "my id", "s.`my id`": "s.`my id`", "`a.b`.c": "`a.b`.c", "`a`.`b c`": "`a`.`b c`"}
+    files = {"now": 1.0, "forecast": 0.5, "measured": None, "bound": 0.5}
+    run = results.run({"status": "DONE", "columns": [{"name": name, "files": files} for name in names]})
+    assert [row[0] for row in run[1].rows] == list(names.values())
+    levels = [{"level": "file", "name": name} for name in names]
+    columns = readings.read([{"verdict": "OK", "levels": levels}]).whole.columns
+    assert [c.column for c in columns] == list(names.values())
 
 
 def test_a_table_without_rows_keeps_its_heads():

@@ -25,11 +25,12 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any, Callable
 
-from . import _early, _machine, _sql
+from . import _early, _machine, _sql, _streams
 from ._errors import UsageError, is_conflict, sentence
 from ._version import __version__
 from .audit import shell
 from .view import notebook
+from .view.lines import visible, visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +47,11 @@ DONE, FAILED, USAGE, CONFLICT = 0, 1, 2, 4
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code."""
+    with _streams.lasting():
+        return _main(argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
     arguments = _parser().parse_args(argv)
     command: _Command = arguments.command
     try:
@@ -55,10 +61,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("Interrupted: the table is as it was, or as last committed.", file=sys.stderr)
         return FAILED
     except UsageError as error:
-        print(error, file=sys.stderr)
+        print(visible(str(error)), file=sys.stderr)
         return USAGE
     except Exception as error:
-        print(_said(error), file=sys.stderr)
+        print(visible_lines(_said(error)), file=sys.stderr)
         return CONFLICT if is_conflict(error) else FAILED
 
 
@@ -244,8 +250,8 @@ def _maintain(arguments: argparse.Namespace) -> int:
         raise UsageError(str(error)) from error
 
     def report(row: dict[str, Any]) -> None:
-        line = json.dumps(row) if arguments.json else f"{row['status']:<13} {row['table']}: {row['reason']}"
-        print(line, flush=True)
+        line = f"{row['status']:<13} {row['table']}: {row['reason']}"
+        print(json.dumps(row) if arguments.json else visible(line), flush=True)
 
     wish = many.Wish(dict(arguments.option), arguments.vacuum, arguments.dry_run)
     outcomes = many.maintain(_session(arguments), tables, wish, limit, report, _said)

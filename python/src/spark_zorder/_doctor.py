@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable
 from . import _jars, _machine, _session
 from ._errors import NO_PYSPARK, SetupError, sentence
 from ._version import __version__
+from .view.lines import visible_lines
 from .view.parts import Table, as_text
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Report:
     def __str__(self) -> str:
         """The table, then what to do about each thing that is missing."""
         table = as_text([Table("", ["what", "found"], [[f.name, f.value] for f in self.facts])])
-        todo = [f"- {f.name}: {f.advice}" for f in self.facts if f.advice]
+        todo = [visible_lines(f"- {f.name}: {f.advice}") for f in self.facts if f.advice]
         return "\n".join([table, "", *(["To do:", *todo] if todo else ["Nothing is missing."])])
 
     def __repr__(self) -> str:

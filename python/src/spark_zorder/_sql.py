@@ -54,6 +54,14 @@ def quoted(part: str) -> str:
     return "`" + part.replace("`", "``") + "`"
 
 
+def unquoted(name: str) -> str:
+    """A name for people: without its backquotes if it is a single part.
+
+    A name of several parts keeps them, since without them it would be another name.
+    """
+    return name[1:-1].replace("``", "`") if re.fullmatch(r"`(?:[^`]|``)+`", name) else name
+
+
 # words that some Spark reserves in its strictest mode, or takes for a value (see `ColumnPath` in the JVM)
 _WORDS = re.compile(
     r"all|and|any|as|authorization|both|call|case|cast|check|collate|collation|"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Union
 from . import _session, _skipping, _sql, functions, query_log
 from ._errors import sentence
 from ._layouts import Layout, stored
+from .view.lines import visible
 from .view.notebook import shown
 from .view.steps import followed
 
@@ -380,7 +381,7 @@ class OptimizeBuilder:
 
     def __repr__(self) -> str:
         """The statement so far."""
-        return f"<{self._clustering.sql}: not run yet, call execute() or executeZOrderBy(...)>"
+        return f"<{visible(self._clustering.sql)}: not run yet, call execute() or executeZOrderBy(...)>"
 
     def where(self, predicate: str) -> OptimizeBuilder:
         """Takes only the files that lie wholly inside a SQL predicate. Several calls are joined by AND."""

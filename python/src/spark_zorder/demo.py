@@ -110,7 +110,7 @@ def table_of(forecast: Any, row: Any) -> Table:
         for level in ("files", "pages"):
             before, after, bound = asked[level]["now"], done[level]["measured"], done[level]["bound"]
             figures = [_figure(x) for x in (before, after, bound, before / after)]
-            lines.append([done["name"].strip("`"), *figures, level])
+            lines.append([_sql.unquoted(done["name"]), *figures, level])
     return Table("", ["look-up on", "before", "after", "bound", "times fewer", "of"], lines, range(1, 5))
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _machine, _sql
 from .._errors import NO_PYSPARK, AuditError, UsageError
 from ..view import notebook
+from ..view.lines import visible
 from .files.listing import shown
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def run(arguments: argparse.Namespace, session: Callable[[], SparkSession]) -> i
             return _where(arguments, session())
         return _audit(arguments, _without_spark(arguments), session)
     except UsageError as error:
-        print(error, file=sys.stderr)
+        _say(str(error))
         return USAGE
 
 
@@ -111,7 +112,7 @@ def _needs_spark(why: str, said: bool = False) -> None:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr)
+    print(visible(text), file=sys.stderr)
 
 
 def _where(arguments: argparse.Namespace, spark: SparkSession) -> int:
@@ -123,12 +124,13 @@ def _where(arguments: argparse.Namespace, spark: SparkSession) -> int:
     if any(row["filter"] is not None for row in explained):
         pages, note = _pages(spark, arguments)
         rows, price = _priced(spark, arguments, pages)
-        _print(arguments, [*explained, *rows], "\n".join([notebook.text(explained), "", note, *price]))
+        lines = [notebook.text(explained), "", visible(note), *price]
+        _print(arguments, [*explained, *rows], "\n".join(lines))
         return DONE
     why = explained[0]["reason"] if explained else "Spark finds that no row can meet it"
     levels = with_spark.would_open(spark, arguments.table, arguments.where)
     rows, price = _priced(spark, arguments, [level._replace(reason=why) for level in levels])
-    lines = [opened.text(levels), *price, "", f"The parts of the filter are not told apart: {why}."]
+    lines = [opened.text(levels), *price, "", f"The parts of the filter are not told apart: {visible(why)}."]
     _print(arguments, rows, "\n".join(lines))
     return DONE
 

@@ -127,18 +127,25 @@ def trend(
     dashes = ((1, 0), (4, 2), (1, 1.5), (6, 2, 1, 2))
 
     def draw(axes: Axes) -> None:
-        for i, (label, values) in enumerate(lines.items()):
+        for i, values in enumerate(lines.values()):
             known = [(at, v) for at, v in enumerate(values) if v is not None]
             looks: dict[str, Any] = {"dashes": dashes[i % 4], "marker": "os^D"[i % 4], "markersize": 5}
-            axes.plot([at for at, _ in known], [v for _, v in known], color=style.NOW, label=label, **looks)
+            axes.plot([at for at, _ in known], [v for _, v in known], color=style.NOW, **looks)
         every = -(-len(runs) // 8)
         axes.set_xticks(range(0, len(runs), every), list(runs)[::every])
         axes.set(ylim=(0, 1.05), xlabel="run")
         axes.set_yticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
         axes.grid(axis="y")
-        axes.legend(frameon=False, labelcolor=style.INK)
+        _legend(axes, list(lines))
 
     return style.svg(name, title, description, 2.4, draw)
+
+
+def _legend(axes: Axes, labels: Sequence[str]) -> None:
+    """Names the lines in their order. The texts are set afterwards, since matplotlib leaves out ``_id``."""
+    legend = axes.legend(axes.lines, ["line"] * len(labels), frameon=False, labelcolor=style.INK)
+    for text, label in zip(legend.get_texts(), labels):
+        text.set_text(label)
 
 
 def _whole() -> Any:

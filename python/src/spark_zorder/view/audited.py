@@ -29,8 +29,7 @@ def audit(
     made: list[Part] = verdict(found.whole)
     made.append(shares(found, before, where(found)))
     deep = [depth_line(c) for c in found.whole.clusterings if not c.column and c.level == "file" and c.depths]
-    if deep:
-        made.append(Said("", "\n".join(deep)))
+    made += [Said("", line) for line in deep]
     made += [Said("Note", note) for note in notes(found.whole)]
     made += worst(found, partitions)
     return made + ([asked(queries, QUERIES)] if queries else [])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html import escape
-from textwrap import fill
 from typing import TYPE_CHECKING, Union
+
+from .lines import visible, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -58,12 +59,12 @@ def as_text(parts: Sequence[Part], width: int = 100) -> str:
 
 def _text(part: Part, width: int) -> str:
     if isinstance(part, Said):
-        said = f"{part.word}: {part.text}" if part.word else part.text
-        return "\n".join(fill(line, width) for line in said.splitlines())
+        return wrapped(f"{part.word}: {part.text}" if part.word else part.text, width)
     if isinstance(part, Statement):
-        return "\n".join([*([part.intro] if part.intro else []), f"    {part.sql}"])
-    lines = [part.heads, *part.rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(part.heads))]
+        return "\n".join([*([part.intro] if part.intro else []), f"    {visible(part.sql)}"])
+    heads, *rows = ([visible(cell) for cell in line] for line in (part.heads, *part.rows))
+    lines = [heads, *rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
 
     def line(cells: Sequence[str]) -> str:
         placed = [
@@ -72,8 +73,9 @@ def _text(part: Part, width: int) -> str:
         ]
         return "  ".join(placed).rstrip()
 
-    table = [line(part.heads), "  ".join("-" * w for w in widths), *map(line, part.rows)]
-    return "\n".join(([part.caption] if part.caption else []) + table + ([part.note] if part.note else []))
+    table = [line(heads), "  ".join("-" * w for w in widths), *map(line, rows)]
+    caption, note = ([visible(text)] if text else [] for text in (part.caption, part.note))
+    return "\n".join(caption + table + note)
 
 
 def as_html(parts: Sequence[Part]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
+from .._sql import unquoted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -108,7 +110,7 @@ def _scope(row: Fields) -> Scope:
     return Scope(
         str(row.get("partition") or ""),
         row,
-        tuple(Clustering(str(c.get("level")), str(c.get("name") or "").strip("`"), c) for c in levels),
+        tuple(Clustering(str(c.get("level")), unquoted(str(c.get("name") or "")), c) for c in levels),
     )
 
 

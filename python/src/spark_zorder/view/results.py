@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from .._sql import unquoted
 from .parts import Part, Said, Statement, Table
 from .readings import LEVELS
 from .units import UNKNOWN, count, figure, percent, size, times
@@ -91,7 +92,7 @@ def _shares(caption: str, head: str, rows: Sequence[Fields] | None) -> list[Part
 
 
 def _name(row: Fields) -> str:
-    return str(row.get("name") or row.get("query") or "").strip("`")
+    return unquoted(str(row.get("name") or row.get("query") or ""))
 
 
 def advice(rows: Sequence[Fields]) -> list[Part]:

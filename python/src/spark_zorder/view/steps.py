@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .. import _session
+from .lines import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +64,7 @@ class _Shown:
         if lines == self._before:
             return
         self._before = lines
-        text = "\n".join(lines)
+        text = "\n".join(map(visible, lines))
         shown = f'<pre style="white-space:pre-wrap">{html.escape(text)}</pre>'
         data = {"text/plain": text, "text/html": shown}
         if self._handle is None:

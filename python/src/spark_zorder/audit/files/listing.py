@@ -7,13 +7,15 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..._errors import AuditError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+
+_Kind = TypeVar("_Kind")
 
 # clustering runs and the statistics index keep their state in this directory
 STATE = "_zorder"
@@ -125,8 +127,10 @@ def _remote(filesystem: Any, root: str) -> Iterator[Entry]:
     from pyarrow import fs
 
     for info in filesystem.get_file_info(fs.FileSelector(root, recursive=True)):
-        if info.type == fs.FileType.File:
-            yield Entry(info.path[len(root) :].lstrip("/"), info.size, (info.mtime_ns or 0) // 1_000_000)
+        rel = info.path[len(root) :].removeprefix("/")
+        # a key that ends with a slash stands for a directory, and Spark finds none with two slashes in a row
+        if info.type == fs.FileType.File and "" not in rel.split("/"):
+            yield Entry(rel, info.size, (info.mtime_ns or 0) // 1_000_000)
 
 
 # The data files of a directory are those that Spark would list.
@@ -241,63 +245,100 @@ class State(NamedTuple):
         return [f for f in files if is_late(f) and f.rel not in self.ours]
 
 
+class _Record(NamedTuple):
+    """What one commit has left. ``paths`` are those of the files that it wrote."""
+
+    run_id: str
+    operation: str
+    started_ms: int
+    columns: tuple[str, ...]
+    curve: str
+    layouts: dict[str, str]
+    paths: tuple[str, ...]
+    report: str
+
+
 def state_of(found: Listing) -> State | None:
     """Reads the records of runs. The result is None if the table was never clustered."""
     texts = (_text(found, rel) for rel in found.records)
     records = [r for r in map(_record, texts) if r is not None]
 
-    def ids(operation: str) -> set[Any]:
-        return {r["runId"] for r in records if r.get("operation") == operation}
+    def ids(operation: str) -> set[str]:
+        return {r.run_id for r in records if r.operation == operation}
 
     undone = ids("ROLLBACK") & ids("OPTIMIZE")
-    standing = [r for r in records if r["runId"] not in undone]
-    runs = [r for r in standing if r.get("operation") == "OPTIMIZE"]
+    standing = [r for r in records if r.run_id not in undone]
+    runs = [r for r in standing if r.operation == "OPTIMIZE"]
     if not runs:
         return None
     newest = runs[-1]
-    ours = frozenset(file["path"] for r in standing for file in r.get("files") or ())
-    columns = tuple(newest.get("columns") or ())
-    same = [r for r in standing if tuple(r.get("columns") or ()) == columns]
-    layouts = {partition: made for r in same for partition, made in (r.get("layoutIds") or {}).items()}
+    ours = frozenset(path for r in standing for path in r.paths)
+    same = [r for r in standing if r.columns == newest.columns]
+    layouts = {partition: made for r in same for partition, made in r.layouts.items()}
     made_for = {}
     # a run that adds files to a layout may not say what it was made for
     for says_so, purpose in ((_has_queries, _QUERIES), (_is_sort, _SORT)):
         for r in filter(says_so, same):
-            made_for.update(dict.fromkeys((r.get("layoutIds") or {}).values(), purpose))
+            made_for.update(dict.fromkeys(r.layouts.values(), purpose))
     purposes = {partition: made_for[layout] for partition, layout in layouts.items() if layout in made_for}
-    began = {p: int(r.get("startedMs", 0)) for r in runs for p in r.get("layoutIds") or ()}
-    started = int(newest.get("startedMs", 0))
-    return State(columns, str(newest.get("curve", "")), started, ours, frozenset(layouts), purposes, began)
+    began = {partition: r.started_ms for r in runs for partition in r.layouts}
+    return State(newest.columns, newest.curve, newest.started_ms, ours, frozenset(layouts), purposes, began)
 
 
 _SORT = "sorted the rows, as its USING CURVE lexical asked"
 _QUERIES = "fitted the layout to logged queries: clustering_queries judges it"
+_OPERATIONS = ("OPTIMIZE", "ROLLBACK", "REPLACE", "MOVE HOME")
 
 
-def _is_sort(run: dict[str, Any]) -> bool:
-    return run.get("curve") == "lexical"
+def _is_sort(run: _Record) -> bool:
+    return run.curve == "lexical"
 
 
-def _has_queries(run: dict[str, Any]) -> bool:
+def _has_queries(run: _Record) -> bool:
     """Whether the report of a run has logged queries."""
-    try:
-        found = json.loads(str(run.get("report")))
-    except ValueError:
-        return False
-    return isinstance(found, dict) and bool(found.get("queries"))
+    return bool(_object(run.report).get("queries"))
 
 
 def _text(found: Listing, rel: str) -> str:
     try:
         return found.place.text_of(rel)
-    except OSError:
-        # the run was rolled back or removed meanwhile
+    except (OSError, ValueError):
+        # the run was rolled back or removed meanwhile, or this is no text
         return ""
 
 
-def _record(text: str) -> dict[str, Any] | None:
+def _record(text: str) -> _Record | None:
+    """Reads a record as the JVM does: None if it is none, and without the fields that are of another type."""
+    found = _object(text)
+    operation = found.get("operation")
+    if found.get("number") is None or found.get("runId") is None or operation not in _OPERATIONS:
+        return None
+    return _Record(
+        _string(found["runId"]),
+        operation,
+        _field(found, "startedMs", int),
+        tuple(map(_string, _field(found, "columns", list))),
+        _string(found.get("curve")),
+        {partition: _string(made) for partition, made in _field(found, "layoutIds", dict).items()},
+        tuple(_string(file.get("path")) for file in _field(found, "files", list) if isinstance(file, dict)),
+        _string(found.get("report")),
+    )
+
+
+def _field(found: dict[str, Any], name: str, kind: type[_Kind]) -> _Kind:
+    """A field of this kind, or an empty one."""
+    value = found.get(name)
+    return value if isinstance(value, kind) else kind()
+
+
+def _string(value: Any) -> str:
+    return str(value) if isinstance(value, (str, int, float)) else ""
+
+
+def _object(text: str) -> dict[str, Any]:
+    """The JSON object of a text, or an empty one."""
     try:
         found = json.loads(text)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) and "number" in found and found.get("runId") else None
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

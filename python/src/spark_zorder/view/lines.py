@@ -1,0 +1,31 @@
+"""Makes lines for a terminal from texts with names of tables, columns and files, which may hold anything."""
+
+from __future__ import annotations
+
+import re
+from textwrap import fill
+
+# control characters, and those that change the direction of what is written
+_OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# an apostrophe inside or at the end of a word begins no quotation
+_QUOTED = re.compile(r"""(?<!\w)(?:`[^`]*`|'(?:[^'\\]|\\.)*'|"[^"]*")(?!\w)""")
+
+
+def visible(text: str) -> str:
+    r"""The text with escapes such as ``\n`` and ``\x1b`` for the characters that a terminal obeys.
+
+    A name with such characters could hide what stands before it, or look like a line of its own.
+    """
+    return _OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def visible_lines(text: str) -> str:
+    """The same of a text that has lines itself, such as an error of Spark."""
+    return "\n".join(map(visible, text.splitlines()))
+
+
+def wrapped(text: str, width: int) -> str:
+    """One sentence or more in lines of this width. A path, a name and what is in quotes stay in one piece."""
+    # a visible text has no zero byte
+    glued = _QUOTED.sub(lambda quoted: quoted[0].replace(" ", "\0"), visible(text))
+    return fill(glued, width, break_long_words=False, break_on_hyphens=False).replace("\0", " ")
