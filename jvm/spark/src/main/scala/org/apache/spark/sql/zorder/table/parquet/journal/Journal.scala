@@ -301,8 +301,7 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
   private def namesOurs(journal: Journal): Boolean = {
     val at = copy(parent = journal.home.getParent)
     def isTable(dir: Path) = PathText.isWithin(PathText.of(dir), PathText.of(new Path(at.parent, base)))
-    def isBeside(dir: Path) = Iterator.iterate(dir)(_.getParent).takeWhile(_ != null)
-      .exists(d => d.getParent == at.parent && isOurs(d.getName))
+    def isBeside(dir: Path) = at.sibling(dir).exists(d => isOurs(d.getName))
     val changed = journal.kind match {
       case JournalKind.Path => journal.units.flatMap(u => Seq(u.target, u.staged, u.old))
       case JournalKind.Catalog if journal.operation.makesFiles =>
@@ -367,8 +366,12 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
 
   /** The directory of a run that `dir` lies in, if it does: one inside the table's `root`, or beside it. */
   def topOf(root: Path, dir: Path): Option[Path] = HiddenDirectories.topOf(root, dir).orElse(
-    Iterator.iterate(dir)(_.getParent).takeWhile(_ != null).find(d =>
-      d.getParent == parent && isFresh(d.getName)))
+    sibling(dir).filter(d => isFresh(d.getName)))
+
+  /** The directory beside the table's that `dir` is, or lies in. */
+  private def sibling(dir: Path): Option[Path] =
+    Iterator.iterate(dir)(_.getParent).takeWhile(d => d != null && d.getParent != null)
+      .find(d => PathText.of(d.getParent) == PathText.of(parent))
 
   /** The file by which a session takes the place of a dead owner. */
   def heir(txn: String, owner: String): Path = new Path(parent, s"$prefix$txn.heir-$owner")
