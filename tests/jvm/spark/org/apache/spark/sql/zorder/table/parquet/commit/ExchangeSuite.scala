@@ -310,7 +310,8 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
     assert(ids(copy) == forty && tableIds("t") == forty)
   }
 
-  test("on an object store, partitions of a managed table are listed by the guard: their old files do not stay") {
+  test(
+    "on an object store, partitions of a managed table are listed by the guard: their old files do not stay") {
     val conf = spark.sparkContext.hadoopConfiguration
     conf.set("fs.s3a.impl", classOf[LocalStoreFileSystem].getName)
     conf.set("fs.s3a.impl.disable.cache", "true")
