@@ -111,13 +111,13 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
     table { path =>
       val clicks = numbers(900000).selectExpr("a", "b", "'' AS text", "'click' AS kind")
       val text =
-        (0 until 256).map(i => s"sha2(CAST(b * 256 + $i AS STRING), 512)").mkString("concat(", ", ", ")")
-      val documents = numbers(100).selectExpr("a", "b", s"$text AS text", "'document' AS kind")
+        (0 until 128).map(i => s"sha2(CAST(b * 128 + $i AS STRING), 512)").mkString("concat(", ", ", ")")
+      val documents = numbers(200).selectExpr("a", "b", s"$text AS text", "'document' AS kind")
       clicks.union(documents).repartition(2).write.partitionBy("kind").parquet(path.toString)
       val row = done(zorder(path, s"FULL BY (a, b) WITH (targetFileSize = '200k', $pages)"))
       val ofDocuments = dataFiles(path).keys.filter(_.contains("kind=document")).toSeq
       val rows = ofDocuments.map(f => spark.read.parquet(path.resolve(f).toString).count())
-      assert(rows.length >= 8 && rows.max <= 2 * 100 / rows.length, rows)
+      assert(rows.length >= 8 && rows.max <= 2 * 200 / rows.length, rows)
       val spread = ofDocuments.map { f =>
         val ends = spark.read.parquet(path.resolve(f).toString).selectExpr("min(a)", "max(a)").head()
         ends.getInt(1) - ends.getInt(0)

@@ -312,9 +312,11 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
 
   test(
     "on an object store, partitions of a managed table are listed by the guard: their old files do not stay") {
-    val conf = spark.sparkContext.hadoopConfiguration
-    conf.set("fs.s3a.impl", classOf[LocalStoreFileSystem].getName)
-    conf.set("fs.s3a.impl.disable.cache", "true")
+    val confs = Seq(spark.sparkContext.hadoopConfiguration, classic.sharedState.hadoopConf)
+    confs.foreach { conf =>
+      conf.set("fs.s3a.impl", classOf[LocalStoreFileSystem].getName)
+      conf.set("fs.s3a.impl.disable.cache", "true")
+    }
     spark.sql(s"CREATE DATABASE onstore LOCATION 's3a://bucket${dir("onstore")}'")
     try {
       rows(0, 40, 2).write.format("parquet").partitionBy("p").saveAsTable("onstore.m")
@@ -334,7 +336,7 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
       assert(isListed && tableIds("onstore.m") == forty)
     } finally {
       spark.sql("DROP DATABASE onstore CASCADE")
-      conf.unset("fs.s3a.impl")
+      confs.foreach(_.unset("fs.s3a.impl"))
     }
   }
 
