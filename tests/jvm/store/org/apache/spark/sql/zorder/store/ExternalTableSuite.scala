@@ -1,6 +1,8 @@
 package org.apache.spark.sql.zorder.store
 
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, InMemoryFileIndex, LogicalRelation}
 import sparkzorder.{LongTest, Steps}
 
 /** The life of external tables on an object store, whose catalog's warehouse is on another file system. */
@@ -112,5 +114,24 @@ class ExternalTableSuite extends AnyFunSuite with StoreFixture with Steps {
       } finally Seq(key, "fs.s3a.committer.magic.enabled").foreach(spark.conf.unset)
       assert(ids(name) === (0L until 4000))
     }
+  }
+
+  test("partitions of a managed table are listed when a query is planned, once a run has begun: old files go") {
+    sql(s"CREATE DATABASE onstore LOCATION '${place("onstore")}'")
+    try {
+      numbers(0, 4000).write.format("parquet").partitionBy("p").saveAsTable("onstore.m")
+      def isListed: Boolean = {
+        sql("REFRESH TABLE onstore.m")
+        spark.table("onstore.m").queryExecution.optimizedPlan
+          .collect { case l: LogicalRelation => l.relation }
+          .collect { case relation: HadoopFsRelation => relation.location }
+          .forall(_.isInstanceOf[InMemoryFileIndex])
+      }
+      assert(!isListed)
+      assert(crashAt("parquet-written")(cluster("onstore.m")), "the point was not reached")
+      assert(isListed && ids("onstore.m") === (0L until 4000))
+      done(cluster("onstore.m"))
+      assert(isListed && ids("onstore.m") === (0L until 4000))
+    } finally sql("DROP DATABASE onstore CASCADE")
   }
 }

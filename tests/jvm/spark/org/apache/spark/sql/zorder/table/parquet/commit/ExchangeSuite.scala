@@ -13,9 +13,9 @@ import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, InMemoryFileIndex, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.table.{CrashPoints, LocalStoreFileSystem, TableRef}
+import org.apache.spark.sql.zorder.table.{CrashPoints, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.{ExchangeGuard, LateChoice}
 import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
 import org.apache.spark.sql.zorder.table.parquet.journal.{JournalState, JournalStore}
@@ -308,36 +308,6 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
     refused(one(s"ZORDER TABLE t $by"))
     assert(status(one(s"ZORDER TABLE t $by INTO '$copy'")) == "DONE")
     assert(ids(copy) == forty && tableIds("t") == forty)
-  }
-
-  test(
-    "on an object store, partitions of a managed table are listed by the guard: their old files do not stay") {
-    val confs = Seq(spark.sparkContext.hadoopConfiguration, classic.sharedState.hadoopConf)
-    confs.foreach { conf =>
-      conf.set("fs.s3a.impl", classOf[LocalStoreFileSystem].getName)
-      conf.set("fs.s3a.impl.disable.cache", "true")
-    }
-    spark.sql(s"CREATE DATABASE onstore LOCATION 's3a://bucket${dir("onstore")}'")
-    try {
-      rows(0, 40, 2).write.format("parquet").partitionBy("p").saveAsTable("onstore.m")
-      moves("onstore.m")
-      def isListed: Boolean = {
-        spark.sql("REFRESH TABLE onstore.m")
-        ExchangeGuard(spark)(spark.table("onstore.m").queryExecution.analyzed)
-          .collect { case l: LogicalRelation => l.relation }
-          .collect { case relation: HadoopFsRelation => relation.location }
-          .forall(_.isInstanceOf[InMemoryFileIndex])
-      }
-      assert(!isListed)
-      val table = openName("onstore.m")
-      val r = stage(table, table.files(), "r1")
-      assert(isListed)
-      r.commit()
-      assert(isListed && tableIds("onstore.m") == forty)
-    } finally {
-      spark.sql("DROP DATABASE onstore CASCADE")
-      confs.foreach(_.unset("fs.s3a.impl"))
-    }
   }
 
   test("old partitions are protected as the directory of the table is") {
