@@ -116,7 +116,8 @@ class ExternalTableSuite extends AnyFunSuite with StoreFixture with Steps {
     }
   }
 
-  test("partitions of a managed table are listed when a query is planned, once a run has begun: old files go") {
+  test(
+    "partitions of a managed table are listed when a query is planned, once a run has begun: old files go") {
     sql(s"CREATE DATABASE onstore LOCATION '${place("onstore")}'")
     try {
       numbers(0, 4000).write.format("parquet").partitionBy("p").saveAsTable("onstore.m")
