@@ -9,6 +9,7 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.analysis.{NoSuchDatabaseException, NoSuchTableException}
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -16,6 +17,8 @@ import org.apache.spark.sql.execution.command.{
   AlterTableDropPartitionCommand,
   AlterTableRenameCommand,
   AlterTableRenamePartitionCommand,
+  CreateDataSourceTableAsSelectCommand,
+  CreateDataSourceTableCommand,
   RepairTableCommand,
   TruncateTableCommand
 }
@@ -40,7 +43,14 @@ import org.apache.spark.sql.zorder.table.parquet.commit.{
   PathRecovery,
   RenamedTable
 }
-import org.apache.spark.sql.zorder.table.parquet.journal.{Heartbeat, Journal, JournalKind, JournalState}
+import org.apache.spark.sql.zorder.table.parquet.journal.{
+  Heartbeat,
+  Journal,
+  JournalKind,
+  JournalState,
+  JournalStore,
+  UnfinishedCommits
+}
 import org.apache.spark.sql.zorder.table.storage.AtomicRenames
 
 /**
@@ -56,8 +66,12 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan.foreach { l =>
-      changed(l).foreach(ifExchanging(_)(underWay(_, _)))
-      renamed(l).foreach(ifExchanging(_)((table, _) => quiet(table)))
+      inserted(l).foreach(ifExchanging(_)(underWay(_, _)))
+      changed(l).foreach { table =>
+        ifExchanging(table)((found, _) => quiet(found))
+        settleMoves(table)
+      }
+      placed(l).foreach(finishBeside)
     }
     val tables = plan.collect { case l => watched(l) }.flatten
     if (tables.isEmpty) plan else listed(plan, tables, tables.map(t => CommitMarks.of(t._2)))
@@ -103,28 +117,58 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
       refuse("ZORDER_RETRY_QUERY.FILES_MOVED", "table" -> table.identifier.unquotedString)
   }
 
-  /** The table whose files a command is about to change. */
-  private def changed(plan: LogicalPlan): Option[TableIdentifier] = plan match {
+  /** The table that a command is about to write to: what it writes during an exchange is kept. */
+  private def inserted(plan: LogicalPlan): Option[TableIdentifier] = plan match {
     case insert: InsertIntoHadoopFsRelationCommand => insert.catalogTable.map(_.identifier)
-    case truncate: TruncateTableCommand => Some(truncate.tableName)
-    case drop: AlterTableDropPartitionCommand => Some(drop.tableName)
-    case rename: AlterTableRenamePartitionCommand => Some(rename.tableName)
-    // may drop a partition whose directory is away
-    case repair: RepairTableCommand => Some(repair.tableName)
     case _ => None
   }
 
-  /** The table whose directory a command is about to rename, which ends whatever goes on in it. */
-  private def renamed(plan: LogicalPlan): Option[TableIdentifier] = plan match {
+  /** The table whose directories a command is about to delete, to rename or to look for: one that is away would be missed. */
+  private def changed(plan: LogicalPlan): Option[TableIdentifier] = plan match {
+    case truncate: TruncateTableCommand => Some(truncate.tableName)
+    case drop: AlterTableDropPartitionCommand => Some(drop.tableName)
+    case rename: AlterTableRenamePartitionCommand => Some(rename.tableName)
+    case repair: RepairTableCommand => Some(repair.tableName)
     case rename: AlterTableRenameCommand if !rename.isView => Some(rename.oldName)
     case _ => None
   }
 
+  /** The place of a table that a command is about to make. */
+  private def placed(plan: LogicalPlan): Option[URI] = plan match {
+    case create: CreateDataSourceTableCommand => placeOf(create.table)
+    case create: CreateDataSourceTableAsSelectCommand => placeOf(create.table)
+    case _ => None
+  }
+
+  private def placeOf(table: CatalogTable): Option[URI] =
+    table.storage.locationUri.filter(_ => table.provider.exists(_.equalsIgnoreCase("parquet")))
+
+  /** Of a table that was dropped, a dead exchange would be finished over what is written there now. */
+  private def finishBeside(place: URI): Unit = if (renames(place)) {
+    val fs = new Path(place).getFileSystem(classic.sessionState.newHadoopConf())
+    val root = fs.makeQualified(new Path(place))
+    if (root.getParent != null) {
+      val store = JournalStore.beside(fs, root)
+      UnfinishedCommits.journals(store).filter(j => j.kind == JournalKind.Path && j.isExchanging)
+        .foreach(j => PathRecovery.takeOver(store, ExchangeMark.None, j.txn))
+    }
+  }
+
+  /** Where a run died before it had taken the old files away, they would be rows of a partition that is made again. */
+  private def settleMoves(ident: TableIdentifier): Unit =
+    ifKnown(ident) { table =>
+      if (emptiesPlaces(table) && CommitMarks.of(table).known) {
+        val entry = new CatalogEntry(classic, ident.unquotedString, ident, fileSystem(table))
+        CatalogRecovery.recover(entry, UnfinishedCommits.journals(entry.store))
+      }
+    }
+
   private def ifExchanging(table: TableIdentifier)(body: (CatalogTable, String) => Any): Unit =
-    try {
-      val now = classic.sessionState.catalog.getTableRawMetadata(table)
-      CommitMarks.of(now).exchanging.foreach(body(now, _))
-    } catch {
+    ifKnown(table)(now => CommitMarks.of(now).exchanging.foreach(body(now, _)))
+
+  private def ifKnown(table: TableIdentifier)(body: CatalogTable => Unit): Unit =
+    try body(classic.sessionState.catalog.getTableRawMetadata(table))
+    catch {
       case refused: ZOrderException => throw refused
       case NonFatal(_) => // there is no such table: Spark will say so
     }
@@ -144,11 +188,11 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
     r.fileFormat.getClass == classOf[ParquetFileFormat] &&
       (r.location.isInstanceOf[CatalogFileIndex] || r.location.isInstanceOf[InMemoryFileIndex])
 
-  private def renames(table: CatalogTable): Boolean = table.storage.locationUri.exists { uri =>
-    Option(uri.getScheme).fold(AtomicRenames.on(classic, fileSystem(table)))(AtomicRenames.onScheme(
-      classic,
-      _))
-  }
+  private def renames(table: CatalogTable): Boolean = table.storage.locationUri.exists(renames)
+
+  private def renames(place: URI): Boolean = Option(place.getScheme).fold(
+    AtomicRenames.on(classic, new Path(place).getFileSystem(classic.sessionState.newHadoopConf())))(
+    AtomicRenames.onScheme(classic, _))
 
   /** A run takes the old files of partitions away from the places where Spark makes them. */
   private def emptiesPlaces(table: CatalogTable): Boolean =
@@ -188,8 +232,10 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
   private def fresh(table: CatalogTable): CommitMarks =
     try CommitMarks.of(classic.sessionState.catalog.getTableRawMetadata(table.identifier))
     catch {
-      case NonFatal(_) => CommitMarks.of(table).copy(exchanging = None)
-    } // dropped meanwhile: Spark will say so
+      // dropped meanwhile: Spark will say so
+      case _: NoSuchTableException | _: NoSuchDatabaseException =>
+        CommitMarks.of(table).copy(exchanging = None)
+    }
 
   /**
    * Whether the exchange is not over. One whose owner is dead is finished or undone, and looked at again then: another

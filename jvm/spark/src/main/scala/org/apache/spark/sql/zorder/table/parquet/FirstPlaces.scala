@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table.parquet
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, UnfinishedFiles}
-import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState}
+import org.apache.spark.sql.zorder.table.parquet.journal.Journal
 import org.apache.spark.sql.zorder.table.storage.TextFiles
 
 /**
@@ -58,7 +58,7 @@ private[parquet] object FirstPlaces {
    */
   private def committing(table: CatalogParquetTable, done: Seq[Journal]): Set[String] = {
     val known = done.map(_.txn).toSet
-    table.store.all().filter(j => !known(j.txn) && (j.state != JournalState.Done || table.owns(j)))
+    table.store.all().filter(j => !known(j.txn) && table.owns(j))
       .flatMap(_.units.flatMap(u => Seq(u.old, u.target))).map(PathText.of).toSet
   }
 

@@ -345,10 +345,16 @@ private[zorder] class PathParquetTable(
   override private[parquet] def recoverCommits(stagingMs: Long): Unit =
     PathRecovery.recover(store, store.all(), mark, stagingMs)
 
-  /** Stops the run if another run has committed since it began. */
-  private def checkBase(): Unit =
-    if (named && state.nextNumber() != runs)
+  /** Stops the run if another run has committed since it began, or the catalog has the table no more, or elsewhere. */
+  private def checkBase(): Unit = {
+    val catalog = session.sessionState.catalog
+    def isThere(was: CatalogTable): Boolean = catalog.tableExists(was.identifier) && {
+      val now = catalog.getTableRawMetadata(was.identifier)
+      now.createTime == was.createTime && now.location == was.location
+    }
+    if (named && state.nextNumber() != runs || !registered.forall(isThere))
       throw new ZOrderConflictException("ZORDER_CONFLICT.OTHER_COMMIT", "table" -> name)
+  }
 
   override private[parquet] def dirByName: Map[String, String] = content.dirByName
 
@@ -431,12 +437,15 @@ final private[zorder] class PartitionedParquetTable(entry: CatalogEntry, listed:
  *   what lay in the directory of a table without partitions when it was opened
  * @param openedJournals
  *   see [[ParquetTable]]
+ * @param listed
+ *   its files, at each time that they are asked for
  */
 private[zorder] final class CatalogParquetTable(
     private[zorder] val entry: CatalogEntry,
     agreed: Boolean,
     opened: Option[DirectoryListing],
-    override private[parquet] val openedJournals: Option[Seq[Journal]])
+    override private[parquet] val openedJournals: Option[Seq[Journal]],
+    listed: => Seq[DataFile])
     extends ParquetTable {
 
   override def session: ClassicSession = entry.session
@@ -483,7 +492,7 @@ private[zorder] final class CatalogParquetTable(
   override def files(): Seq[DataFile] = {
     val tree = first.filter(_.root == root)
     first = None
-    tree.fold(entry.files())(_.dataFiles(_ => ""))
+    tree.fold(listed)(_.dataFiles(_ => ""))
   }
 
   override def liveDirs(): Map[String, Path] = entry.liveDirs()

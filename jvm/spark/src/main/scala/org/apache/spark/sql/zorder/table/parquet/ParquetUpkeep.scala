@@ -153,7 +153,9 @@ private[zorder] final class ParquetVacuum(
 
   /** Finishes or withdraws dead commits that are old enough. */
   private def unfinished(): Seq[VacuumResult] = {
+    // those of another table are left to it, but for directories that are exchanged: a dropped table's are closed
     val before = store.all().filter(j => j.state != JournalState.Done && !j.active)
+      .filter(j => table.owns(j) || table.kind == JournalKind.Path && j.kind == JournalKind.Path)
       .filter(j => j.owner == Journal.thisJvm || PathRecovery.isAged(j, patience))
     if (!dryRun) table.recoverCommits(patience)
     before.map(j => VacuumResult(j.staging, 0, 0, 0, VacuumStatus.Abandoned))
@@ -316,7 +318,7 @@ private[zorder] object ParquetRemove {
   }
 
   private def checkFinished(table: ParquetTable): Unit =
-    table.store.all().find(j => j.state != JournalState.Done).foreach { j =>
+    table.store.all().find(j => j.state != JournalState.Done && table.owns(j)).foreach { j =>
       refuse("ZORDER_CANNOT_REMOVE.UNFINISHED_RUN", "run" -> j.runId, "table" -> table.name)
     }
 

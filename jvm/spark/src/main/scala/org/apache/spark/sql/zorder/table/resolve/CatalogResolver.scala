@@ -33,7 +33,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   TableIdentity,
   UnfinishedCommits
 }
-import org.apache.spark.sql.zorder.table.storage.AtomicRenames
+import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, ObjectStores}
 
 /** Finds or opens a table of Spark's own catalog. */
 private[table] object CatalogResolver {
@@ -185,13 +185,16 @@ private[table] object CatalogResolver {
       agreed: Boolean,
       journals: Option[Seq[Journal]]): ParquetTable = {
     import entry.{fs, name}
-    if (access == Access.Read)
-      UnfinishedCommits.refuseDuringExchange(name, fs, UnfinishedCommits.journals(entry.store), identity)
-    val tree = if (entry.partitioned) None else Some(DirectoryListing.walk(fs, entry.root))
+    val waitMs = SessionKeys.commitWaitMs(entry.session.sessionState.conf)
+    // old files of a managed table's partitions do not stay, on an object store either
+    def whole[A](listing: => A): A =
+      if (access == Access.Change) listing
+      else UnfinishedCommits.whole(name, entry.store, identity, waitMs)(listing)
+    val tree = if (entry.partitioned) None else Some(whole(DirectoryListing.walk(fs, entry.root)))
     if (tree.exists(_.isEmpty) && !fs.exists(entry.root)) gone(name, entry.root)
     PathRefusals.foreign(fs, entry.root, tree)
     tree.foreach(PathRefusals.shape(entry.root, _))
-    val table = new CatalogParquetTable(entry, agreed, tree, journals)
+    val table = new CatalogParquetTable(entry, agreed, tree, journals, whole(entry.files()))
     if (entry.partitioned) FormatRefusals.partitions(name, table.liveDirs())
     if (access == Access.Change) movable(fs, table)
     table
@@ -225,7 +228,7 @@ private[table] object CatalogResolver {
       access: Access): ParquetTable = {
     val waitMs = SessionKeys.commitWaitMs(session.sessionState.conf)
     def whole[A](listing: => A): A =
-      if (access == Access.Change) listing
+      if (access == Access.Change || ObjectStores.isOne(fs.getUri.getScheme)) listing
       else UnfinishedCommits.whole(name, JournalStore.beside(fs, root), identity, waitMs)(listing)
     if (CommitWay.hasListedPartitions(session, meta) || meta.partitionColumnNames.isEmpty) {
       val tree = whole {

@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.catalog.CatalogTableType
+import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.connector.catalog.{CatalogV2Util, Identifier, Table, TableCatalog}
 import org.apache.spark.sql.zorder.conf.{NearestName, OptionSetting, SessionKeys}
 import org.apache.spark.sql.zorder.errors.ZOrderException
@@ -19,7 +19,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, FormatDescriptor, TableFormatRegistry, TableRef}
 import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.{ParquetTable, PathParquetTable}
-import org.apache.spark.sql.zorder.table.parquet.commit.{ExchangeMark, PathRecovery}
+import org.apache.spark.sql.zorder.table.parquet.commit.{CatalogCommit, ExchangeMark, PathRecovery}
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, HiddenDirectories, LocalRefusals}
 import org.apache.spark.sql.zorder.table.parquet.journal.{
   JournalKind,
@@ -28,7 +28,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   TableIdentity,
   UnfinishedCommits
 }
-import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, TextFiles}
+import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, ObjectStores, TextFiles}
 
 /** Finds the table that a statement names. A table that cannot be rewritten is refused here, before any work. */
 object TableResolver extends Logging {
@@ -126,11 +126,13 @@ object TableResolver extends Logging {
     }
     val managed = registered.filter(_.tableType == CatalogTableType.MANAGED)
     val identity = managed.map(TableIdentity.of).getOrElse("")
+    if (access == Access.Change) placeOfTable(fs, root, registered)
     val tree =
       if (access == Access.Change) {
         PathRecovery.recover(beside, journals, ExchangeMark.of(session, registered), identity = identity)
         checked(fs, root, access)
-      } else {
+      } else if (ObjectStores.isOne(scheme)) checked(fs, root, access) // nothing is exchanged there
+      else {
         val waitMs = SessionKeys.commitWaitMs(session.sessionState.conf)
         UnfinishedCommits.whole(root.toString, beside, identity, waitMs)(checked(fs, root, access))
       }
@@ -144,6 +146,14 @@ object TableResolver extends Logging {
       refuse("ZORDER_DIRECTORY_REFUSED.OLD_FILES", "path" -> root, "table" -> TableIdentity.name(j.table))
     }
     new PathParquetTable(session, text, fs, root, tree, registered = registered)
+  }
+
+  /** Refuses the directory that a table's files have moved to: its journals are called otherwise. */
+  private def placeOfTable(fs: FileSystem, root: Path, registered: Option[CatalogTable]): Unit = {
+    val named = registered.filter(_.properties.contains(CatalogCommit.BaseProperty)).map(_.identifier.unquotedString)
+    named.orElse(JournalStore.movedTo(fs, root).map(j => TableIdentity.name(j.table))).foreach { table =>
+      refuse("ZORDER_DIRECTORY_REFUSED.PLACE_OF_TABLE", "path" -> root, "table" -> table)
+    }
   }
 
   /** Refuses directories that cannot be rewritten or exchanged, after recovery; returns what lies there. */

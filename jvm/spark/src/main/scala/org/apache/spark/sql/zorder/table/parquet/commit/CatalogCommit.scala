@@ -116,8 +116,10 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
   }
 
   private def alter(before: CatalogTable, journal: Journal): Unit = {
+    // where partitions move after this, a query has to see that they did: the end of the commit changes it again
+    val txn = if (table.partitioned) s"to ${journal.txn}" else journal.txn
     val tagged = before.copy(properties = before.properties +
-      (CatalogCommit.TxnProperty -> journal.txn) + (CatalogCommit.BaseProperty -> table.base) +
+      (CatalogCommit.TxnProperty -> txn) + (CatalogCommit.BaseProperty -> table.base) +
       (ZOrderOption.Location.tableProperty -> "move"))
     if (table.partitioned) {
       val now = table.partitions()
@@ -181,7 +183,9 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
           now.get(u.partition).map(p => p.copy(storage = p.storage.copy(locationUri = Some(u.old.toUri))))
         })
     }
-    catalog.alterTable(before)
+    // not the commit before: a query has to see that there was one between
+    catalog.alterTable(
+      before.copy(properties = before.properties + (CatalogCommit.TxnProperty -> s"undone ${journal.txn}")))
     // files of an append that already used the new place
     journal.units.foreach { u =>
       val ours = (u.outputs ++ u.kept).map(_.rel).toSet

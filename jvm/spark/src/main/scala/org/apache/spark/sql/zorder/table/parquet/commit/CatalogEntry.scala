@@ -42,6 +42,13 @@ private[zorder] final class CatalogEntry(
     reload()
   }
 
+  /** Raw, because CHAR and VARCHAR must stay when it is written back. */
+  def changeProperties(change: Map[String, String] => Map[String, String]): Unit = {
+    val now = catalog.getTableRawMetadata(ident)
+    val wanted = change(now.properties)
+    if (wanted != now.properties) catalog.alterTable(now.copy(properties = wanted))
+  }
+
   /** The session forgets where the table's files were. */
   def refresh(): Unit = session.catalog.refreshTable(CatalogEntry.sql(ident))
 

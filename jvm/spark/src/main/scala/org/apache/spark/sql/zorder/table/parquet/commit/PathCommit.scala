@@ -92,6 +92,7 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
   private def swap(prepared: Journal): Journal = {
     // what came meanwhile; a conflict or a job is found here before any directory is away
     val units = refreshed(prepared)
+    awaitOthers(prepared)
     mark.begin(prepared.txn)
     CrashPoint.hit("marked")
     val swapping = store.write(prepared.copy(units = units).at(JournalState.Swapping))
@@ -110,6 +111,18 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
       }
     }
     swapping.copy(units = done)
+  }
+
+  /** The catalog names one exchange at a time: of two, queries would miss what the other one has away. */
+  private def awaitOthers(journal: Journal): Unit = {
+    val end = System.nanoTime + waitMs * 1000000L
+    def other = mark.marked.filter(txn => txn != journal.txn && store.get(txn).exists(_.isExchanging))
+    while (other.isDefined) {
+      other.foreach(PathRecovery.takeOver(store, mark, _))
+      if (other.isDefined && System.nanoTime > end)
+        throw new ZOrderConflictException("ZORDER_CONFLICT.OTHER_COMMIT", "table" -> journal.home)
+      if (other.isDefined) Thread.sleep(100L)
+    }
   }
 
   /** Waits for jobs, and stages the files that are beside the inputs then: one listing of each directory for both. */

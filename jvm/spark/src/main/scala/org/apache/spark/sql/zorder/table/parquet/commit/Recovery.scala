@@ -260,6 +260,8 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
 
   /** The catalog has the new locations: writes the history and marks the journal as done. */
   def finish(altered: Journal): Journal = {
+    // before old files go
+    if (table.partitioned) table.changeProperties(_ + (CatalogCommit.TxnProperty -> altered.txn))
     val journal =
       if (table.isManaged)
         RetiredPartitions.moveAside(

@@ -398,6 +398,20 @@ private[zorder] object JournalStore {
 
   def beside(fs: FileSystem, root: Path): JournalStore = new JournalStore(fs, root.getParent, root.getName)
 
+  /** The commit that has made a directory beside an external table, by the directory's name. */
+  def movedTo(fs: FileSystem, dir: Path): Option[Journal] = {
+    val named = dir.getName match {
+      case Fresh(txn, base) => Some(txn -> base)
+      case FreshBefore(base, txn) => Some(txn -> base)
+      case _ => None
+    }
+    named.flatMap { case (txn, base) => new JournalStore(fs, dir.getParent, base).get(txn) }
+      .filter(_.kind == JournalKind.Catalog)
+  }
+
+  private val Fresh = "z([A-Za-z0-9]{6,})\\.(.+)".r
+  private val FreshBefore = "(.+)\\.z([A-Za-z0-9]{6,})".r
+
   /**
    * The commit that a place belongs to, by its path. Of several that have left it, as after a place that the catalog was
    * given back, the last one knows what it held.

@@ -61,11 +61,10 @@ private[zorder] object UnfinishedCommits {
    * @param identity
    *   as above
    */
-  def whole[A](name: String, store: JournalStore, identity: String, waitMs: Long)(listing: => A): A =
-    if (ObjectStores.isOne(store.fs.getUri.getScheme)) listing
-    else {
+  def whole[A](name: String, store: JournalStore, identity: String, waitMs: Long)(listing: => A): A = {
       val end = System.nanoTime + MILLISECONDS.toNanos(waitMs)
-      def exchanges() = journals(store).filter(j => j.isExchanging || j.state == JournalState.Done)
+      // also those that have not begun: one that is undone meanwhile leaves nothing
+      def exchanges() = journals(store)
       def marks(of: Seq[Journal]) = of.map(j => (j.txn, j.state, j.owner)).toSet
       @tailrec
       def again(): A = {
@@ -86,7 +85,7 @@ private[zorder] object UnfinishedCommits {
         }
       }
       again()
-    }
+  }
 
   private val PollMs = 50L
 
