@@ -246,8 +246,49 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
       new File(scratch).delete()
       assert(openName(t).files() == before && tableIds(t) == forty)
       assert(leftovers(t).isEmpty)
+      // what a query saw before is not what it sees now
+      assert(mark(t).startsWith("undone "))
     }
   }
+
+  test("what the catalog says of partitions that move changes before and after their places do") {
+    managedPartitioned()
+    val seen = scala.collection.mutable.LinkedHashMap.empty[String, String]
+    CrashPoint.meanwhile = at =>
+      if (Seq("prepared", "tagged", "altered", "retired").contains(at)) seen(at) = mark("mp")
+    rewriteAll(openName("mp"))
+    CrashPoint.meanwhile = (_: String) => ()
+    val txn = openName("mp").store.all().last.txn
+    assert(seen.toSeq == Seq(
+      "prepared" -> s"before $txn",
+      "tagged" -> s"to $txn",
+      "altered" -> s"to $txn",
+      "retired" -> txn))
+    assert(mark("mp") == txn && tableIds("mp") == forty)
+  }
+
+  test("a partition that is dropped and made again after a run has died has its new rows alone") {
+    managedPartitioned()
+    val table = openName("mp")
+    val r = stage(table, table.files(), "r1")
+    assert(crashAt("altered")(r.commit()), "the point was not reached")
+    spark.catalog.refreshTable("mp")
+    spark.sql("ALTER TABLE mp DROP PARTITION (p = 1)")
+    rows(100, 110).where("p = 1").write.insertInto("mp")
+    val wanted = (forty.filter(_ % 2 == 0) ++ (101L until 110L by 2)).sorted
+    assert(tableIds("mp") == wanted)
+    vacuum("mp")
+    assert(tableIds("mp") == wanted)
+  }
+
+  test("the directory that a table has moved to is refused by its path") {
+    external()
+    rewriteAll(openName("e"))
+    assert(refused(open(location("e").getPath)).contains("name the table"))
+  }
+
+  private def mark(table: String): String = spark.sessionState.catalog
+    .getTableMetadata(TableIdentifier(table, Some("default"))).properties(CatalogCommit.TxnProperty)
 
   CrashPoints.managedCatalogCommit.foreach { point =>
     test(s"a crash at $point", LongTest.unless(point == "altered"): _*) {

@@ -14,7 +14,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
-import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.table.{CrashPoints, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.{ExchangeGuard, LateChoice}
 import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
@@ -261,6 +261,69 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
       assert((counts.keySet - "gone") == Set("[40,40]"), s"$kind: $counts")
       spark.sql("DROP TABLE t")
       delete(temp.resolve("warehouse").toFile)
+    }
+  }
+
+  test("while the directories of one run are exchanged, another run waits, and repairs of the table are refused") {
+    make("external partitioned")
+    val (a, b) = (openName("t"), openName("t"))
+    val first = stage(a, a.files().filter(_.partition == "p=0"), "r1")
+    val second = stage(b, b.files().filter(_.partition == "p=1"), "r2")
+    val said = Seq.newBuilder[String]
+    var waited = false
+    CrashPoint.meanwhile = {
+      case "moved-old" if !waited =>
+        waited = true
+        val marked = ExchangeMark.of(classic, Some(meta)).marked
+        intercept[ZOrderConflictException](second.commit())
+        assert(ExchangeMark.of(classic, Some(meta)).marked == marked && marked.isDefined)
+        for (repair <- Seq("SYNC PARTITIONS", "DROP PARTITIONS"))
+          said += refused(spark.sql(s"MSCK REPAIR TABLE t $repair"))
+        said += refused(spark.sql("ALTER TABLE t DROP PARTITION (p = 1)"))
+      case _ =>
+    }
+    first.commit()
+    assert(waited && said.result().length == 3 && said.result().forall(_.contains("is not done after")))
+    assert(refreshed() == forty)
+    rewriteAll(openName("t"), "r3")
+    assert(refreshed() == forty)
+  }
+
+  test("a run stops where the table was renamed, or got another place, while it was at work") {
+    val path = make("external")
+    val renamed = openName("t")
+    val r = stage(renamed, renamed.files(), "r1")
+    spark.sql("ALTER TABLE t RENAME TO u")
+    intercept[ZOrderConflictException](r.commit())
+    spark.sql("ALTER TABLE u RENAME TO t")
+    assert(refreshed() == forty && ids(path) == forty)
+    val moved = openName("t")
+    val s = stage(moved, moved.files(), "r2")
+    val other = plain("other", 5, 1)
+    spark.sql(s"ALTER TABLE t SET LOCATION '$other'")
+    intercept[ZOrderConflictException](s.commit())
+    assert(refreshed() == (0L until 5L) && ids(path) == forty)
+  }
+
+  test("a table that is made again where a run died in an exchange has its new rows alone") {
+    Seq("saveAsTable", "CREATE TABLE").foreach { how =>
+      val path = make("external")
+      val table = openName("t")
+      val r = stage(table, table.files(), "r1")
+      assert(crashAt("moved-old")(r.commit()), "the point was not reached")
+      val fresh = rows(100, 110)
+      if (how == "saveAsTable")
+        fresh.write.format("parquet").mode("overwrite").option("path", path).saveAsTable("t")
+      else {
+        spark.sql("DROP TABLE t")
+        spark.sql(s"CREATE TABLE t (id LONG, v LONG, p LONG) USING parquet LOCATION '$path'")
+        fresh.createOrReplaceTempView("fresh")
+        spark.sql("INSERT OVERWRITE TABLE t SELECT * FROM fresh")
+      }
+      vacuum()
+      assert(refreshed() == (100L until 110L), how)
+      spark.sql("DROP TABLE t")
+      delete(new File(path))
     }
   }
 

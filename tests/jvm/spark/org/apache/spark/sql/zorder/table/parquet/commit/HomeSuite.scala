@@ -17,8 +17,9 @@ import org.apache.spark.sql.zorder.table.{
   TableFixture,
   TableRef
 }
-import org.apache.spark.sql.zorder.table.parquet.HomeChoice
+import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, ParquetTable}
 import org.apache.spark.sql.zorder.table.parquet.journal.{JournalStore, TableIdentity}
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
@@ -108,6 +109,15 @@ class HomeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
       assert(crashAt("home-moved")(remove()), "the point was not reached")
       assert(remove() == "REMOVED")
       assertHome(path)
+    }
+
+    test(s"$kind: a statement that only reads refuses a table that is on its way home") {
+      moved(kind)
+      assert(crashAt("home-moved")(remove()), "the point was not reached")
+      def listed() =
+        TableResolver.locate(classic, TableRef.Name(Seq("t"))).asInstanceOf[ParquetTable].files()
+      assert(refused(listed()).contains("is away at the moment"))
+      assert(remove() == "REMOVED" && listed().map(_.partition).distinct.size == openName("t").liveDirs().size)
     }
 
     test(s"$kind: of sessions that meet a dead way home at the same time, one finishes it") {
