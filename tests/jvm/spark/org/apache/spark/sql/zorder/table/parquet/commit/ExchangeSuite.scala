@@ -289,6 +289,17 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
     assert(refreshed() == forty)
   }
 
+  test("an exchange whose journal cannot be read may be under way") {
+    make("external partitioned")
+    val mark = ExchangeMark.of(classic, Some(meta))
+    val store = openName("t").store
+    TextFiles.replace(fs, new Path(store.parent, s".${store.base}.zorder-hidden.json"), "of a later version")
+    mark.begin("hidden")
+    assert(refused(refreshed()).contains("is not done after"))
+    fs.delete(new Path(store.parent, s".${store.base}.zorder-hidden.json"), false)
+    assert(refreshed() == forty)
+  }
+
   test("a run stops where the table was renamed, or got another place, while it was at work") {
     val path = make("external")
     val renamed = openName("t")

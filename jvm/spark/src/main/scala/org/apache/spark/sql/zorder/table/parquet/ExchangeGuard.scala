@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.parquet
 import java.net.URI
 
 import scala.annotation.tailrec
+import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
@@ -239,12 +240,13 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
 
   /**
    * Whether the exchange is not over. One whose owner is dead is finished or undone, and looked at again then: another
-   * session may have begun that.
+   * session may have begun that. One whose journal this session may not read may be under way.
    */
   private def underWay(table: CatalogTable, txn: String): Boolean = {
     val entry =
       new CatalogEntry(classic, table.identifier.unquotedString, table.identifier, fileSystem(table))
-    entry.store.get(txn).orElse(ofEarlierName(table, entry, txn)).exists { journal =>
+    def isThere = Try(JournalStore.baseOf(entry.fs, entry.root.getParent, txn).isDefined).getOrElse(true)
+    entry.store.get(txn).orElse(ofEarlierName(table, entry, txn)).fold(isThere) { journal =>
       if (Heartbeat.isAlive(entry.store, journal)) journal.state != JournalState.Done
       else {
         if (journal.isExchanging) finish(table, entry, journal)
