@@ -23,7 +23,8 @@ import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
 
 /**
  * The commit of a table of the catalog: one call changes its location, or those of its rewritten partitions. The
- * property `zorder.txn` names the last commit; a run stops if it is not the same as at its start.
+ * property `zorder.txn` names the last commit, or the one that is taking place; a run stops if it is not the same as at
+ * its start.
  */
 private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
 
