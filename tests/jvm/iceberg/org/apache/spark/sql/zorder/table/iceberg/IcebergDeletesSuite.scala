@@ -100,8 +100,13 @@ class IcebergDeletesSuite extends AnyFunSuite with IcebergFixture {
         spark.table(t).where("b IN (5, 50, 51, 7, 8)").select("id").collect().map(_.getLong(0)).sorted
       assert(found.toSeq == (if (appended) Seq(5005L, 5007L, 5008L, 5050L, 5051L) else Nil))
       assert(spark.table(t).count() == kept + found.length)
-      // and the table goes on
+      // also when the snapshot of the run has expired
+      for (i <- 1 to 2) sql(s"INSERT INTO $t VALUES (${9000 + i}, 0, 0)")
       val before = content(t)
+      load(t).expireSnapshots().expireOlderThan(System.currentTimeMillis + 1000).commit()
+      sql(s"REFRESH TABLE $t")
+      assert(content(t) == before)
+      // and the table goes on
       assert(
         status(sql(s"ZORDER TABLE $t FULL BY (b, a) WITH (fileCount = 4, force = true)").head()) == "DONE")
       assert(content(t) == before)

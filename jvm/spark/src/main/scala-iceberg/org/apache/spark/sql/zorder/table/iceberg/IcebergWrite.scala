@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
-import java.util.{HashMap => JHashMap, Map => JMap}
+import java.util.{HashMap => JHashMap, Map => JMap, UUID}
 
 import scala.annotation.tailrec
 import scala.collection.JavaConverters._
@@ -9,10 +9,12 @@ import scala.util.control.NonFatal
 
 import org.apache.commons.lang3.exception.ExceptionUtils
 import org.apache.hadoop.fs.Path
+import org.apache.hadoop.io.IOUtils
 import org.apache.iceberg.{
   BaseTable,
   DataFile => IcebergFile,
   DeleteFile,
+  FileMetadata,
   FileScanTask,
   HasTableOperations,
   Snapshot,
@@ -54,6 +56,8 @@ final private[iceberg] class IcebergWrite(
   private var tasks: Map[String, FileScanTask] = startTasks
   private var written: Map[String, IcebergFile] = Map.empty
   private val marked = new MarkedRows(table, staged, startTasks, delete)
+  // later deletes of others under paths of our own, with their sequence numbers, by the paths that they had
+  private var copies: Map[String, (DeleteFile, Long)] = Map.empty
   private var submitted = false
 
   override def root: Path = opened.root
@@ -117,20 +121,23 @@ final private[iceberg] class IcebergWrite(
    *   what the summary of the snapshot says besides
    */
   @tailrec
-  private def replace(
-      request: CommitRequest,
-      named: Map[String, String],
-      later: Seq[DeleteFile] = Nil,
-      left: Int = 10): Unit = {
+  private def replace(request: CommitRequest, named: Map[String, String], left: Int = 10): Unit = {
     val inputs = request.inputs.map(f => tasks(f.path))
-    val rewrite = LaterDeletes
-      .guarded(table, start, base, opened.branch, inputs.map(_.file.location).toSet).newRewrite()
+    checkRows(inputs)
+    val guard = LaterDeletes.Guard(
+      start,
+      base,
+      opened.branch,
+      inputs.map(_.file.location).toSet,
+      copies.map { case (path, (copy, _)) => path -> copy.location },
+      changes.nameMapping)
+    val rewrite = guard.of(table).newRewrite()
       .validateFromSnapshot(base.snapshotId)
       // deletes that are committed after the rows were read apply to the rewritten rows too
       .dataSequenceNumber(start.sequenceNumber)
     inputs.foreach(t => rewrite.deleteFile(t.file))
     inputs.flatMap(_.deletes.asScala).filter(ContentFileUtil.isDV).foreach(dv => rewrite.deleteFile(dv))
-    later.foreach(d => rewrite.deleteFile(d).addFile(d, d.dataSequenceNumber))
+    copies.values.foreach { case (copy, sequenceNumber) => rewrite.addFile(copy, sequenceNumber) }
     written.values.foreach(rewrite.addFile(_))
     marked.vectors.foreach(rewrite.addFile(_))
     (IcebergWrite.summary(request.record) ++ named).foreach { case (key, value) => rewrite.set(key, value) }
@@ -142,8 +149,39 @@ final private[iceberg] class IcebergWrite(
       } catch { case lost: LaterDeletes.Dropped if left > 0 => lost.files }
     if (dropped.nonEmpty) {
       CrashPoint.hit("iceberg-later-deletes")
-      replace(request, named, later ++ dropped, left - 1)
+      copies ++= dropped.map(d => d.location -> (copied(d) -> (d.dataSequenceNumber: Long)))
+      replace(request, named, left - 1)
     }
+  }
+
+  /** Iceberg counts rows that are marked, and refuses more than those of the inputs as an error of the program. */
+  private def checkRows(inputs: Seq[FileScanTask]): Unit = {
+    val (added, taken) =
+      (written.values.map(_.recordCount: Long).sum, inputs.map(_.file.recordCount: Long).sum)
+    if (added > taken)
+      throw new ValidationException(
+        "The new files have %s rows, those that others removed meanwhile included, and the files that they replace %s",
+        Long.box(added),
+        Long.box(taken))
+  }
+
+  /**
+   * A delete file under a path of its own. Iceberg's clean-up deletes what an expired snapshot took away, also where a
+   * later one has the same path again (apache/iceberg#17304).
+   */
+  private def copied(delete: DeleteFile): DeleteFile = {
+    val spec = table.specs.get(delete.specId)
+    val name = s"$runId-${UUID.randomUUID}-${new Path(delete.location).getName}"
+    val to =
+      if (spec.isUnpartitioned) table.locationProvider.newDataLocation(name)
+      else table.locationProvider.newDataLocation(spec, delete.partition, name)
+    // as they are, encrypted or not
+    val in = table.io.newInputFile(delete.location).newStream()
+    try IOUtils.copyBytes(in, table.io.newOutputFile(to).create(), 1 << 16, true)
+    finally in.close()
+    FileMetadata.deleteFileBuilder(spec).copy(delete)
+      .ofEqualityDeletes(delete.equalityFieldIds.asScala.map(_.intValue).toArray: _*)
+      .withPath(to).build()
   }
 
   override def rebase(
@@ -253,7 +291,8 @@ final private[iceberg] class IcebergWrite(
   }
 
   /** Once a commit was tried, only Iceberg knows whether the files belong to the table. */
-  override def discard(): Unit = if (!submitted) delete(written.keys ++ marked.files)
+  override def discard(): Unit = if (!submitted)
+    delete(written.keys ++ marked.files ++ copies.values.map(_._1.location))
 
   private def delete(paths: Iterable[String]): Unit = paths.foreach { path =>
     try table.io.deleteFile(path)

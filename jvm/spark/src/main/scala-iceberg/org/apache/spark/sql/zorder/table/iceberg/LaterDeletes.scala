@@ -15,7 +15,8 @@ import org.apache.iceberg.{
   SnapshotSummary,
   Table,
   TableMetadata,
-  TableOperations
+  TableOperations,
+  TableProperties
 }
 import org.apache.iceberg.exceptions.ValidationException
 import org.apache.iceberg.util.SnapshotUtil
@@ -35,31 +36,35 @@ private[iceberg] object LaterDeletes {
       extends ValidationException("The commit drops later deletes: %s", files.map(_.location).mkString(", "))
 
   /**
-   * The table, whose commits fail with [[Dropped]] instead of dropping a later delete, and as a conflict in three cases
-   * that Iceberg does not validate: if deletes were turned into others since the snapshot `base`, if a file came to the
-   * table again that the commit takes away, or if rows that had no ids when they were read have some now.
+   * What the commit of a run is checked for. It fails with [[Dropped]] instead of dropping a later delete, and as a
+   * conflict in four cases that Iceberg does not validate: if deletes were turned into others since the snapshot
+   * `validated`, if a file came to the table again that the commit takes away, if rows that had no ids when they were read
+   * have some now, or if names of columns in files without ids stand for other columns now.
    *
    * @param inputs
    *   the paths of the files that the commit takes away, each with all of its entries
+   * @param copies
+   *   of deletes that it adds under other paths, by the paths that they had
+   * @param nameMapping
+   *   the table's when the rows were read
    */
-  def guarded(
-      table: Table,
-      start: Snapshot,
-      base: Snapshot,
-      branch: Option[String],
-      inputs: Set[String]): Table = {
-    val own = table.asInstanceOf[HasTableOperations].operations
-    val guard = new Guarded(own, start, base, branch.getOrElse(SnapshotRef.MAIN_BRANCH), inputs)
-    new BaseTable(guard, table.name)
-  }
-
-  final private class Guarded(
-      own: TableOperations,
+  final case class Guard(
       start: Snapshot,
       validated: Snapshot,
-      branch: String,
-      inputs: Set[String])
-      extends CheckedOperations(own) {
+      branch: Option[String],
+      inputs: Set[String],
+      copies: Map[String, String],
+      nameMapping: Option[String]) {
+
+    /** The table, whose commits are checked. */
+    def of(table: Table): Table =
+      new BaseTable(new Guarded(table.asInstanceOf[HasTableOperations].operations, this), table.name)
+  }
+
+  final private class Guarded(own: TableOperations, guard: Guard) extends CheckedOperations(own) {
+    import guard.{copies, inputs, start, validated}
+
+    private val branch = guard.branch.getOrElse(SnapshotRef.MAIN_BRANCH)
 
     override protected def check(base: TableMetadata, next: TableMetadata): Unit = {
       // Iceberg would make it anew, from the main branch
@@ -72,6 +77,8 @@ private[iceberg] object LaterDeletes {
         throw new ValidationException("The file %s came to the table again", file)
       }
       if (numbered(base)) throw new ValidationException("Rows of %s were given ids", own.current.location)
+      if (Option(base.properties.get(TableProperties.DEFAULT_NAME_MAPPING)) != guard.nameMapping)
+        throw new ValidationException("The name mapping of %s was changed", own.current.location)
       val dropped = lost(base, manifests(base), manifests(next))
       if (dropped.nonEmpty) throw new Dropped(dropped)
     }
@@ -112,7 +119,8 @@ private[iceberg] object LaterDeletes {
       if (later.isEmpty) later
       else {
         val kept = changed(after).map(IcebergChanges.place).toSet
-        later.filterNot(d => kept(IcebergChanges.place(d)))
+        later.filterNot(d =>
+          kept(IcebergChanges.place(d)) || copies.get(d.location).exists(copy => kept((copy, None))))
       }
     }
 

@@ -107,17 +107,16 @@ final private[iceberg] class MarkedRows(
     isPossible
   }
 
-  /** In one file. */
+  /** Each in a file of its own: Iceberg's clean-up deletes a file when one of the vectors in it is replaced. */
   private def vectorsOf(written: Map[String, IcebergFile]): Seq[DeleteFile] = {
     val files = OutputFileFactory.builderFor(table, 0, 0L).format(FileFormat.PUFFIN).suffix("deletes").build()
-    val writer = new BaseDVFileWriter(files, (_: String) => null.asInstanceOf[PositionDeleteIndex])
-    try
-      for ((path, rows) <- marks; row <- rows) {
-        val file = written(path)
-        writer.delete(path, row, table.specs.get(file.specId), file.partition)
-      }
-    finally writer.close()
-    writer.result.deleteFiles.asScala.toSeq
+    marks.toSeq.flatMap { case (path, rows) =>
+      val file = written(path)
+      val writer = new BaseDVFileWriter(files, (_: String) => null.asInstanceOf[PositionDeleteIndex])
+      try rows.foreach(writer.delete(path, _, table.specs.get(file.specId), file.partition))
+      finally writer.close()
+      writer.result.deleteFiles.asScala.toSeq
+    }
   }
 }
 
