@@ -264,7 +264,8 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
     }
   }
 
-  test("while the directories of one run are exchanged, another run waits, and repairs of the table are refused") {
+  test(
+    "while the directories of one run are exchanged, another run waits, and repairs of the table are refused") {
     make("external partitioned")
     val (a, b) = (openName("t"), openName("t"))
     val first = stage(a, a.files().filter(_.partition == "p=0"), "r1")

@@ -117,7 +117,8 @@ class HomeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
       def listed() =
         TableResolver.locate(classic, TableRef.Name(Seq("t"))).asInstanceOf[ParquetTable].files()
       assert(refused(listed()).contains("is away at the moment"))
-      assert(remove() == "REMOVED" && listed().map(_.partition).distinct.size == openName("t").liveDirs().size)
+      assert(
+        remove() == "REMOVED" && listed().map(_.partition).distinct.size == openName("t").liveDirs().size)
     }
 
     test(s"$kind: of sessions that meet a dead way home at the same time, one finishes it") {

@@ -29,7 +29,8 @@ final private[iceberg] class IcebergChanges(table: Table, branch: Option[String]
   private val shapeBefore = shape()
 
   /** The table's own when it was opened: which columns the names in files without ids stand for. */
-  val nameMapping: Option[String] = Option(operations.current.properties.get(TableProperties.DEFAULT_NAME_MAPPING))
+  val nameMapping: Option[String] =
+    Option(operations.current.properties.get(TableProperties.DEFAULT_NAME_MAPPING))
 
   /** Whether rows have ids that they keep when they are moved. */
   def hasRowIds: Boolean = operations.current.formatVersion >= IcebergChanges.WithRowIds

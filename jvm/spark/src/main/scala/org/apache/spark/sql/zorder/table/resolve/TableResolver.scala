@@ -150,7 +150,8 @@ object TableResolver extends Logging {
 
   /** Refuses the directory that a table's files have moved to: its journals are called otherwise. */
   private def placeOfTable(fs: FileSystem, root: Path, registered: Option[CatalogTable]): Unit = {
-    val named = registered.filter(_.properties.get(CatalogCommit.BaseProperty).exists(_ != root.getName)).map(_.identifier.unquotedString)
+    val named = registered.filter(
+      _.properties.get(CatalogCommit.BaseProperty).exists(_ != root.getName)).map(_.identifier.unquotedString)
     named.orElse(JournalStore.movedTo(fs, root).map(j => TableIdentity.name(j.table))).foreach { table =>
       refuse("ZORDER_DIRECTORY_REFUSED.PLACE_OF_TABLE", "path" -> root, "table" -> table)
     }

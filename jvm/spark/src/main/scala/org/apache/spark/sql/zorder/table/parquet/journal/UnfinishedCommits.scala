@@ -62,29 +62,29 @@ private[zorder] object UnfinishedCommits {
    *   as above
    */
   def whole[A](name: String, store: JournalStore, identity: String, waitMs: Long)(listing: => A): A = {
-      val end = System.nanoTime + MILLISECONDS.toNanos(waitMs)
-      // also those that have not begun: one that is undone meanwhile leaves nothing
-      def exchanges() = journals(store)
-      def marks(of: Seq[Journal]) = of.map(j => (j.txn, j.state, j.owner)).toSet
-      @tailrec
-      def again(): A = {
-        val before = exchanges()
-        if (before.exists(j => j.isExchanging && Heartbeat.isAlive(store, j))) {
-          if (System.nanoTime > end)
-            refuse(
-              "ZORDER_RETRY_QUERY.EXCHANGE_NOT_DONE",
-              "table" -> name,
-              "seconds" -> waitMs / 1000,
-              "setting" -> SessionKeys.CommitWait.key)
-          Thread.sleep(PollMs)
-          again()
-        } else {
-          refuseDuringExchange(name, store.fs, before, identity)
-          val found = listing
-          if (marks(exchanges()) == marks(before)) found else again()
-        }
+    val end = System.nanoTime + MILLISECONDS.toNanos(waitMs)
+    // also those that have not begun: one that is undone meanwhile leaves nothing
+    def exchanges() = journals(store)
+    def marks(of: Seq[Journal]) = of.map(j => (j.txn, j.state, j.owner)).toSet
+    @tailrec
+    def again(): A = {
+      val before = exchanges()
+      if (before.exists(j => j.isExchanging && Heartbeat.isAlive(store, j))) {
+        if (System.nanoTime > end)
+          refuse(
+            "ZORDER_RETRY_QUERY.EXCHANGE_NOT_DONE",
+            "table" -> name,
+            "seconds" -> waitMs / 1000,
+            "setting" -> SessionKeys.CommitWait.key)
+        Thread.sleep(PollMs)
+        again()
+      } else {
+        refuseDuringExchange(name, store.fs, before, identity)
+        val found = listing
+        if (marks(exchanges()) == marks(before)) found else again()
       }
-      again()
+    }
+    again()
   }
 
   private val PollMs = 50L
