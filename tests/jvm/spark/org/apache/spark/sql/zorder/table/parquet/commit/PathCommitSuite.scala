@@ -176,15 +176,17 @@ class PathCommitSuite extends AnyFunSuite with TableFixture {
       _.copy(staging = at),
       _.copy(staging = new Path(at.getParent, ".other.zorder-x.new")),
       _.copy(units = Seq(unit.copy(target = at))),
-      _.copy(units = Seq(unit.copy(staged = at))),
       _.copy(units = Seq(unit.copy(old = at, inputs = Nil))),
       _.copy(units = Seq(unit.copy(old = new Path(unit.old, "../../..")))),
-      _.copy(kind = JournalKind.Catalog, staging = at),
+      _.copy(kind = JournalKind.Catalog, staging = at))
+    // nobody asks what a finished commit had staged
+    val forgedUnfinished = Seq[Journal => Journal](
+      _.copy(units = Seq(unit.copy(staged = at))),
       _.copy(kind = JournalKind.Catalog, units = Seq(unit.copy(target = at, staged = at))))
-    for {
-      (change, i) <- forged.zipWithIndex
-      state <- Seq(JournalState.Prepared, JournalState.Swapping, JournalState.Undoing, JournalState.Done)
-    } {
+    val unfinished = Seq(JournalState.Prepared, JournalState.Swapping, JournalState.Undoing)
+    val all = forged.flatMap(f => (unfinished :+ JournalState.Done).map(f -> _)) ++
+      forgedUnfinished.flatMap(f => unfinished.map(f -> _))
+    for (((change, state), i) <- all.zipWithIndex) {
       val journal =
         change(own.copy(txn = s"forged$i", state = state, owner = "another", process = "", changedMs = 0))
       store.write(journal)

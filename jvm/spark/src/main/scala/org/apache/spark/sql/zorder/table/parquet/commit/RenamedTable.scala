@@ -32,9 +32,9 @@ private[zorder] object RenamedTable {
     val names = (state.base.map(_.trim) ++ marked).toSet
     names.filter(b => b.nonEmpty && b != root.getName && !b.contains('/')).foreach { base =>
       val before = new JournalStore(fs, root.getParent, base)
-      val (ready, atWork) =
-        before.all().filter(j => TableIdentity.same(j.table, identity)).partition(isReady(before, _))
-      ready.foreach(adopt(_, root, before, now))
+      val all = before.all().filter(j => TableIdentity.same(j.table, identity))
+      val (ready, atWork) = all.partition(isReady(before, _))
+      ready.foreach(adopt(_, all, root, before, now))
       // those that are at work, or may be, are looked at again the next time
       if (atWork.isEmpty) {
         val place = Seq(new Path(root.getParent, base) -> root)
@@ -53,14 +53,20 @@ private[zorder] object RenamedTable {
   }
 
   /** Directories first: under the new name, a journal without them would look like a run that has come to nothing. */
-  private def adopt(journal: Journal, root: Path, before: JournalStore, now: JournalStore): Unit = {
+  private def adopt(
+      journal: Journal,
+      all: Seq[Journal],
+      root: Path,
+      before: JournalStore,
+      now: JournalStore): Unit = {
     val fs = now.fs
-    def own(store: JournalStore) = Seq(store.retired(journal.txn), store.staging(journal.txn)) ++
-      journal.units.indices.map(i => store.stray(s"${journal.txn}-$i"))
-    val beside = own(before).zip(own(now))
-    beside.foreach { case (from, to) => if (fs.exists(from)) FileMoves.rename(fs, from, to) }
+    def own(store: JournalStore, of: Journal) = Seq(store.retired(of.txn), store.staging(of.txn)) ++
+      of.units.indices.map(i => store.stray(s"${of.txn}-$i"))
+    def beside(of: Journal) = own(before, of).zip(own(now, of))
+    beside(journal).foreach { case (from, to) => if (fs.exists(from)) FileMoves.rename(fs, from, to) }
+    // a rollback names directories of the run that it undoes
     if (now.get(journal.txn).isEmpty)
-      now.write(moved(journal, (journal.home -> root) +: beside).copy(home = root))
+      now.write(moved(journal, (journal.home -> root) +: all.flatMap(beside)).copy(home = root))
     before.delete(journal)
   }
 

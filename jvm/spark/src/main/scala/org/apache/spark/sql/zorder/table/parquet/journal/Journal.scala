@@ -302,9 +302,11 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
     val at = copy(parent = journal.home.getParent)
     def isTable(dir: Path) = PathText.isWithin(PathText.of(dir), PathText.of(new Path(at.parent, base)))
     def isBeside(dir: Path) = at.sibling(dir).exists(d => isOurs(d.getName))
+    val isOver = journal.state == JournalState.Done
     val changed = journal.kind match {
-      case JournalKind.Path => journal.units.flatMap(u => Seq(u.target, u.staged, u.old))
-      case JournalKind.Catalog if journal.operation.makesFiles =>
+      case JournalKind.Path =>
+        journal.units.flatMap(u => Seq(u.target, u.old) ++ Some(u.staged).filterNot(_ => isOver))
+      case JournalKind.Catalog if journal.operation.makesFiles && !isOver =>
         journal.units.flatMap(u => Seq(u.target, u.staged))
       // what a rollback or a way home puts in place may be a partition's own place, and is not deleted
       case JournalKind.Catalog => Nil
