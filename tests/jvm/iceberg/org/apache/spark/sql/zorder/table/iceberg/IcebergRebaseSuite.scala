@@ -95,7 +95,9 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
     // position deletes do not tell how many rows are left
     if (version == 3) {
       assert(row.getAs[Row]("metrics").getAs[Long]("rows") == 4000 - removed)
-      assert(vectorsOf(t).size == 1 && lastSummary(t)("added-position-deletes").toInt == removed)
+      // each in a file of its own
+      assert(vectorsOf(t).size == tasks(t).count(!_.deletes.isEmpty))
+      assert(lastSummary(t)("added-position-deletes").toInt == removed)
     }
     val before = content(t)
     assert(status(sql(s"ZORDER TABLE $t FULL BY (b, a) WITH (fileCount = 4, force = true)").head()) == "DONE")

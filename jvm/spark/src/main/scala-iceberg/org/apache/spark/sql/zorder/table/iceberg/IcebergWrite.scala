@@ -56,8 +56,8 @@ final private[iceberg] class IcebergWrite(
   private var tasks: Map[String, FileScanTask] = startTasks
   private var written: Map[String, IcebergFile] = Map.empty
   private val marked = new MarkedRows(table, staged, startTasks, delete)
-  // later deletes of others under paths of our own, with their sequence numbers, by the paths that they had
-  private var copies: Map[String, (DeleteFile, Long)] = Map.empty
+  // later deletes of others, and what they are under paths of our own
+  private var copies: Seq[(DeleteFile, DeleteFile)] = Nil
   private var submitted = false
 
   override def root: Path = opened.root
@@ -129,7 +129,7 @@ final private[iceberg] class IcebergWrite(
       base,
       opened.branch,
       inputs.map(_.file.location).toSet,
-      copies.map { case (path, (copy, _)) => path -> copy.location },
+      copies.map { case (of, copy) => of.location -> copy.location }.toMap,
       changes.nameMapping)
     val rewrite = guard.of(table).newRewrite()
       .validateFromSnapshot(base.snapshotId)
@@ -137,7 +137,7 @@ final private[iceberg] class IcebergWrite(
       .dataSequenceNumber(start.sequenceNumber)
     inputs.foreach(t => rewrite.deleteFile(t.file))
     inputs.flatMap(_.deletes.asScala).filter(ContentFileUtil.isDV).foreach(dv => rewrite.deleteFile(dv))
-    copies.values.foreach { case (copy, sequenceNumber) => rewrite.addFile(copy, sequenceNumber) }
+    copies.foreach { case (of, copy) => rewrite.deleteFile(of).addFile(copy, of.dataSequenceNumber) }
     written.values.foreach(rewrite.addFile(_))
     marked.vectors.foreach(rewrite.addFile(_))
     (IcebergWrite.summary(request.record) ++ named).foreach { case (key, value) => rewrite.set(key, value) }
@@ -149,7 +149,7 @@ final private[iceberg] class IcebergWrite(
       } catch { case lost: LaterDeletes.Dropped if left > 0 => lost.files }
     if (dropped.nonEmpty) {
       CrashPoint.hit("iceberg-later-deletes")
-      copies ++= dropped.map(d => d.location -> (copied(d) -> (d.dataSequenceNumber: Long)))
+      copies ++= dropped.map(d => d -> copied(d))
       replace(request, named, left - 1)
     }
   }
@@ -292,7 +292,7 @@ final private[iceberg] class IcebergWrite(
 
   /** Once a commit was tried, only Iceberg knows whether the files belong to the table. */
   override def discard(): Unit = if (!submitted)
-    delete(written.keys ++ marked.files ++ copies.values.map(_._1.location))
+    delete(written.keys ++ marked.files ++ copies.map(_._2.location))
 
   private def delete(paths: Iterable[String]): Unit = paths.foreach { path =>
     try table.io.deleteFile(path)
