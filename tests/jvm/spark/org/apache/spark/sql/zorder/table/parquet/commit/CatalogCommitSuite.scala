@@ -281,6 +281,15 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
     assert(tableIds("mp") == wanted)
   }
 
+  test("what a move that died has left goes, though the table stays where it is") {
+    external()
+    val table = openName("e")
+    val r = stage(table, table.files(), "r1")
+    assert(crashAt("prepared")(r.commit()), "the point was not reached")
+    spark.sql("ALTER TABLE e UNSET TBLPROPERTIES ('zorder.location')")
+    assert(openName("e").store.all().isEmpty && leftovers("e").isEmpty && tableIds("e") == forty)
+  }
+
   test("the directory that a table has moved to is refused by its path") {
     external()
     rewriteAll(openName("e"))

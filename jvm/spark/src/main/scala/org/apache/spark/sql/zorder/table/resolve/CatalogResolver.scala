@@ -28,6 +28,7 @@ import org.apache.spark.sql.zorder.table.parquet.commit.{
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, LocalRefusals}
 import org.apache.spark.sql.zorder.table.parquet.journal.{
   Journal,
+  JournalKind,
   JournalState,
   JournalStore,
   TableIdentity,
@@ -137,8 +138,10 @@ private[table] object CatalogResolver {
     // whatever way it takes now: before, it may have been exchanged, by its name or by its path
     if (access == Access.Change)
       PathRecovery.recover(beside, journals, ExchangeMark.of(session, Some(meta)), identity = identity)
+    // nothing that took place can be unfinished the other way: a table that has moved goes on to move
+    if (way == CommitWay.Exchange && journals.exists(j => j.kind == JournalKind.Catalog && j.state != JournalState.Done))
+      CatalogRecovery.recover(new CatalogEntry(session, name, meta.identifier, fs), journals)
     val table = way match {
-      // nothing that took place can be unfinished the other way: a table that has moved goes on to move
       case CommitWay.Exchange => exchanged(session, name, meta, fs, root, identity, access)
       case CommitWay.Move(agreed) =>
         val entry = new CatalogEntry(session, name, meta.identifier, fs)
