@@ -139,7 +139,8 @@ private[table] object CatalogResolver {
     if (access == Access.Change)
       PathRecovery.recover(beside, journals, ExchangeMark.of(session, Some(meta)), identity = identity)
     // nothing that took place can be unfinished the other way: a table that has moved goes on to move
-    if (way == CommitWay.Exchange && journals.exists(j => j.kind == JournalKind.Catalog && j.state != JournalState.Done))
+    if (way == CommitWay.Exchange && journals.exists(j =>
+        j.kind == JournalKind.Catalog && j.state != JournalState.Done))
       CatalogRecovery.recover(new CatalogEntry(session, name, meta.identifier, fs), journals)
     val table = way match {
       case CommitWay.Exchange => exchanged(session, name, meta, fs, root, identity, access)
