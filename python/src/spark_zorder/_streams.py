@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import contextmanager
@@ -24,8 +25,7 @@ def lasting() -> Iterator[None]:
     finally:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, _Lasting):
-                # else Python would find out at the end of the process that nobody reads
-                stream.flush()
+                stream.end()
         sys.stdout, sys.stderr = before
 
 
@@ -33,7 +33,6 @@ def _made_lasting(stream: Any) -> Any:
     """The stream that takes its place. One that is no file, such as a notebook's, stays as it is."""
     if not hasattr(stream, "reconfigure"):
         return stream
-    stream.reconfigure(errors="backslashreplace")
     return _Lasting(stream)
 
 
@@ -42,6 +41,13 @@ class _Lasting:
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
+        self._errors = stream.errors
+        stream.reconfigure(errors="backslashreplace")
+
+    def end(self) -> None:
+        # else Python would find out at the end of the process that nobody reads
+        self.flush()
+        self._stream.reconfigure(errors=self._errors)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -56,7 +62,10 @@ class _Lasting:
     def _try(self, action: Callable[[], Any]) -> None:
         try:
             action()
-        except BrokenPipeError:
+        except OSError as error:
+            # what a pipe that nobody reads gives, on Windows the second one
+            if error.errno not in (errno.EPIPE, errno.EINVAL):
+                raise
             # the rest of the buffer would fail again and again
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self._stream.fileno())

@@ -6,7 +6,7 @@ import re
 from textwrap import fill
 
 # control characters, and those that change the direction of what is written
-_OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 # an apostrophe inside or at the end of a word begins no quotation
 _QUOTED = re.compile(r"""(?<!\w)(?:`[^`]*`|'(?:[^'\\]|\\.)*'|"[^"]*")(?!\w)""")
 
@@ -21,7 +21,7 @@ def visible(text: str) -> str:
 
 def visible_lines(text: str) -> str:
     """The same of a text that has lines itself, such as an error of Spark."""
-    return "\n".join(map(visible, text.splitlines()))
+    return "\n".join(map(visible, re.split(r"\r?\n", text)))
 
 
 def wrapped(text: str, width: int) -> str:

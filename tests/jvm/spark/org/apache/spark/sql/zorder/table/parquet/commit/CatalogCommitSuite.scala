@@ -90,8 +90,8 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
     tables.foreach { case (value, isRefused) =>
       spark.sql(s"ALTER TABLE discovered SET TBLPROPERTIES ('discover.partitions' = '$value')")
       val table = openName("discovered")
-      if (isRefused) assert(refused(table.check(table.files())).contains("discover.partitions' = 'false'"))
-      else table.check(table.files())
+      if (isRefused) assert(refused(table.checkBeforeRun()).contains("discover.partitions' = 'false'"))
+      else table.checkBeforeRun()
     }
     spark.sql("DROP TABLE discovered")
   }

@@ -271,20 +271,22 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
     val first = stage(a, a.files().filter(_.partition == "p=0"), "r1")
     val second = stage(b, b.files().filter(_.partition == "p=1"), "r2")
     val said = Seq.newBuilder[String]
-    var waited = false
+    var waiting: Option[Future[Unit]] = None
     CrashPoint.meanwhile = {
-      case "moved-old" if !waited =>
-        waited = true
-        val marked = ExchangeMark.of(classic, Some(meta)).marked
-        intercept[ZOrderConflictException](second.commit())
-        assert(ExchangeMark.of(classic, Some(meta)).marked == marked && marked.isDefined)
+      case "moved-old" if waiting.isEmpty =>
+        def marked = ExchangeMark.of(classic, Some(meta)).marked
+        val first = marked
+        waiting = Some(Future(second.commit()))
+        Thread.sleep(500)
+        assert(marked == first && first.isDefined && !waiting.get.isCompleted)
         for (repair <- Seq("SYNC PARTITIONS", "DROP PARTITIONS"))
           said += refused(spark.sql(s"MSCK REPAIR TABLE t $repair"))
         said += refused(spark.sql("ALTER TABLE t DROP PARTITION (p = 1)"))
       case _ =>
     }
     first.commit()
-    assert(waited && said.result().length == 3 && said.result().forall(_.contains("is not done after")))
+    Await.result(waiting.get, 60.seconds)
+    assert(said.result().length == 3 && said.result().forall(_.contains("is not done after")))
     assert(refreshed() == forty)
     rewriteAll(openName("t"), "r3")
     assert(refreshed() == forty)

@@ -99,24 +99,22 @@ final private[iceberg] class MarkedRows(
       all.length == marks.values.map(_.length).sum + wanted.length && all.length <= most
     if (isPossible) {
       val before = files
+      val more = found.map(_._1).toSet
       marks = all.groupBy(_._1).map { case (path, rows) => path -> rows.map(_._2) }
-      byFile = vectorsOf(written).map(dv => dv.referencedDataFile -> dv).toMap
+      marks.filter(m => more(m._1)).foreach { case (path, rows) => byFile += path -> vector(written(path), rows) }
       CrashPoint.hit("rebase-marked")
-      drop(before)
+      drop(before -- files)
     }
     isPossible
   }
 
-  /** Each in a file of its own: Iceberg's clean-up deletes a file when one of the vectors in it is replaced. */
-  private def vectorsOf(written: Map[String, IcebergFile]): Seq[DeleteFile] = {
+  /** In a file of its own: Iceberg's clean-up deletes a file when one of the vectors in it is replaced. */
+  private def vector(file: IcebergFile, rows: Seq[Long]): DeleteFile = {
     val files = OutputFileFactory.builderFor(table, 0, 0L).format(FileFormat.PUFFIN).suffix("deletes").build()
-    marks.toSeq.flatMap { case (path, rows) =>
-      val file = written(path)
-      val writer = new BaseDVFileWriter(files, (_: String) => null.asInstanceOf[PositionDeleteIndex])
-      try rows.foreach(writer.delete(path, _, table.specs.get(file.specId), file.partition))
-      finally writer.close()
-      writer.result.deleteFiles.asScala.toSeq
-    }
+    val writer = new BaseDVFileWriter(files, (_: String) => null.asInstanceOf[PositionDeleteIndex])
+    try rows.foreach(writer.delete(file.location, _, table.specs.get(file.specId), file.partition))
+    finally writer.close()
+    writer.result.deleteFiles.get(0)
   }
 }
 

@@ -10,10 +10,15 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.catalyst.analysis.{NoSuchDatabaseException, NoSuchTableException}
+import org.apache.spark.sql.catalyst.analysis.{
+  NoSuchDatabaseException,
+  NoSuchNamespaceException,
+  NoSuchTableException
+}
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.connector.catalog.CatalogManager
 import org.apache.spark.sql.execution.command.{
   AlterTableDropPartitionCommand,
   AlterTableRenameCommand,
@@ -36,6 +41,7 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.parquet.commit.{
   CatalogCommit,
   CatalogEntry,
@@ -67,9 +73,9 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan.foreach { l =>
-      inserted(l).foreach(ifExchanging(_)(underWay(_, _)))
-      changed(l).foreach { table =>
-        ifExchanging(table)((found, _) => quiet(found))
+      inserted(l).flatMap(known).foreach(table => CommitMarks.of(table).exchanging.foreach(underWay(table, _)))
+      changed(l).flatMap(known).foreach { table =>
+        if (CommitMarks.of(table).exchanging.isDefined) quiet(table)
         settleMoves(table)
       }
       placed(l).foreach(finishBeside)
@@ -150,40 +156,42 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
     val root = fs.makeQualified(new Path(place))
     if (root.getParent != null) {
       val store = JournalStore.beside(fs, root)
-      UnfinishedCommits.journals(store).filter(j => j.kind == JournalKind.Path && j.isExchanging)
-        .foreach(j => PathRecovery.takeOver(store, ExchangeMark.None, j.txn))
+      UnfinishedCommits.journals(store).filter(j => j.kind == JournalKind.Path && j.isExchanging).foreach { j =>
+        orRefuse(root.toString, TableRef.Location(root.toString).sql, j.runId)(
+          PathRecovery.takeOver(store, ExchangeMark.None, j.txn))
+      }
     }
   }
 
   /** Where a run died before it had taken the old files away, they would be rows of a partition that is made again. */
-  private def settleMoves(ident: TableIdentifier): Unit =
-    ifKnown(ident) { table =>
-      if (emptiesPlaces(table) && CommitMarks.of(table).known) {
-        val entry = new CatalogEntry(classic, ident.unquotedString, ident, fileSystem(table))
-        CatalogRecovery.recover(entry, UnfinishedCommits.journals(entry.store))
-      }
+  private def settleMoves(table: CatalogTable): Unit =
+    CommitMarks.of(table).txn.filter(_ => emptiesPlaces(table)).foreach { txn =>
+      val entry = entryOf(table)
+      orRefuse(table, txn)(CatalogRecovery.recover(entry, UnfinishedCommits.journals(entry.store)))
     }
 
-  private def ifExchanging(table: TableIdentifier)(body: (CatalogTable, String) => Any): Unit =
-    ifKnown(table)(now => CommitMarks.of(now).exchanging.foreach(body(now, _)))
+  private def known(ident: TableIdentifier): Option[CatalogTable] =
+    try Some(classic.sessionState.catalog.getTableRawMetadata(ident))
+    catch { case NonFatal(_) => None } // there is no such table: Spark will say so
 
-  private def ifKnown(table: TableIdentifier)(body: CatalogTable => Unit): Unit =
-    try body(classic.sessionState.catalog.getTableRawMetadata(table))
-    catch {
-      case refused: ZOrderException => throw refused
-      case NonFatal(_) => // there is no such table: Spark will say so
-    }
+  private def entryOf(table: CatalogTable): CatalogEntry =
+    new CatalogEntry(classic, table.identifier.unquotedString, table.identifier, fileSystem(table))
 
   private def classic = Shims.classic(session)
 
   private def watched(plan: LogicalPlan): Option[(HadoopFsRelation, CatalogTable)] = plan match {
     case l: LogicalRelation => (l.relation, l.catalogTable) match {
-        case (r: HadoopFsRelation, Some(table)) if isListed(r) && (renames(table) || emptiesPlaces(table)) =>
+        case (r: HadoopFsRelation, Some(table))
+            if isListed(r) && isOurs(table) && (renames(table) || emptiesPlaces(table)) =>
           Some(r -> table)
         case _ => None
       }
     case _ => None
   }
+
+  /** Other catalogs may have tables that look like those of Spark's own. */
+  private def isOurs(table: CatalogTable): Boolean =
+    table.identifier.catalog.forall(_.equalsIgnoreCase(CatalogManager.SESSION_CATALOG_NAME))
 
   private def isListed(r: HadoopFsRelation): Boolean =
     r.fileFormat.getClass == classOf[ParquetFileFormat] &&
@@ -213,7 +221,7 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
   private def quiet(table: CatalogTable): CommitMarks = {
     val waitMs = SessionKeys.commitWaitMs(classic.sessionState.conf)
     val end = System.nanoTime + waitMs * 1000000L
-    var now = fresh(table)
+    var now = current(table)
     var late = false
     while (now.exchanging.exists(underWay(table, _))) {
       if (late)
@@ -225,16 +233,16 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
       // when the time is over, the last look counts: this one may have finished a dead run, however long that took
       late = System.nanoTime > end
       if (!late) Thread.sleep(PollMs)
-      now = fresh(table)
+      now = current(table)
     }
     now.over
   }
 
-  private def fresh(table: CatalogTable): CommitMarks =
+  private def current(table: CatalogTable): CommitMarks =
     try CommitMarks.of(classic.sessionState.catalog.getTableRawMetadata(table.identifier))
     catch {
       // dropped meanwhile: Spark will say so
-      case _: NoSuchTableException | _: NoSuchDatabaseException =>
+      case _: NoSuchTableException | _: NoSuchDatabaseException | _: NoSuchNamespaceException =>
         CommitMarks.of(table).copy(exchanging = None)
     }
 
@@ -243,13 +251,14 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
    * session may have begun that. One whose journal this session may not read may be under way.
    */
   private def underWay(table: CatalogTable, txn: String): Boolean = {
-    val entry =
-      new CatalogEntry(classic, table.identifier.unquotedString, table.identifier, fileSystem(table))
+    val entry = entryOf(table)
     def isThere = Try(JournalStore.baseOf(entry.fs, entry.root.getParent, txn).isDefined).getOrElse(true)
     entry.store.get(txn).orElse(ofEarlierName(table, entry, txn)).fold(isThere) { journal =>
       if (Heartbeat.isAlive(entry.store, journal)) journal.state != JournalState.Done
       else {
         if (journal.isExchanging) finish(table, entry, journal)
+        // its owner has died before it took the mark away
+        else if (journal.state == JournalState.Done) Try(ExchangeMark.of(classic, Some(table)).end(txn, Nil))
         journal.isExchanging
       }
     }
@@ -270,16 +279,21 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
       case JournalKind.Catalog => CatalogRecovery.settle(entry, journal.txn)
     })
 
-  private def orRefuse(table: CatalogTable, run: String)(body: => Unit): Unit =
+  private def orRefuse(table: CatalogTable, run: String)(body: => Unit): Unit = {
+    val name = table.identifier.unquotedString
+    orRefuse(name, CatalogEntry.sql(name, table.identifier), run)(body)
+  }
+
+  private def orRefuse(name: String, sql: String, run: String)(body: => Unit): Unit =
     try body
     catch {
       case NonFatal(e) =>
         refuse(
           "ZORDER_NO_PERMISSION.FINISH_EXCHANGE",
           "run" -> run,
-          "table" -> table.identifier.unquotedString,
+          "table" -> name,
           "cause" -> ZOrderException.firstLine(e),
-          "sql" -> CatalogEntry.sql(table.identifier.unquotedString, table.identifier))
+          "sql" -> sql)
     }
 }
 

@@ -500,16 +500,14 @@ private[zorder] final class CatalogParquetTable(
 
   override def checkBeforeRun(): Unit = {
     entry.checkSpelling()
+    checkDiscovery()
     super.checkBeforeRun()
   }
 
   /** Hive 4 drops partitions that lie in the table's directory under other names than it makes them. */
-  override def check(files: Seq[DataFile]): Unit =
+  private def checkDiscovery(): Unit =
     if (isManaged && partitioned && properties.get("discover.partitions").exists(_.equalsIgnoreCase("true")))
-      refuse(
-        "ZORDER_TABLE_REFUSED.PARTITION_DISCOVERY",
-        "table" -> name,
-        "sql" -> sql)
+      refuse("ZORDER_TABLE_REFUSED.PARTITION_DISCOVERY", "table" -> name, "sql" -> sql)
 
   /** The first directory of an external table is its owner's, who may write there by path. */
   override private[parquet] def keepsDirectory(unit: SwapUnit): Boolean =

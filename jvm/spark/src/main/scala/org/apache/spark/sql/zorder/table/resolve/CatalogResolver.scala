@@ -34,7 +34,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   TableIdentity,
   UnfinishedCommits
 }
-import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, ObjectStores}
+import org.apache.spark.sql.zorder.table.storage.AtomicRenames
 
 /** Finds or opens a table of Spark's own catalog. */
 private[table] object CatalogResolver {
@@ -189,11 +189,16 @@ private[table] object CatalogResolver {
       agreed: Boolean,
       journals: Option[Seq[Journal]]): ParquetTable = {
     import entry.{fs, name}
-    val waitMs = SessionKeys.commitWaitMs(entry.session.sessionState.conf)
-    // old files of a managed table's partitions do not stay, on an object store either
     def whole[A](listing: => A): A =
       if (access == Access.Change) listing
-      else UnfinishedCommits.whole(name, entry.store, identity, waitMs)(listing)
+      // old files of a managed table's partitions do not stay, on an object store either
+      else if (entry.isManaged)
+        UnfinishedCommits.whole(
+          name,
+          entry.store,
+          identity,
+          SessionKeys.commitWaitMs(entry.session.sessionState.conf))(listing)
+      else TableResolver.whole(entry.session, entry.store, name, identity)(listing)
     val tree = if (entry.partitioned) None else Some(whole(DirectoryListing.walk(fs, entry.root)))
     if (tree.exists(_.isEmpty) && !fs.exists(entry.root)) gone(name, entry.root)
     PathRefusals.foreign(fs, entry.root, tree)
@@ -230,10 +235,9 @@ private[table] object CatalogResolver {
       root: Path,
       identity: String,
       access: Access): ParquetTable = {
-    val waitMs = SessionKeys.commitWaitMs(session.sessionState.conf)
     def whole[A](listing: => A): A =
-      if (access == Access.Change || ObjectStores.isOne(fs.getUri.getScheme)) listing
-      else UnfinishedCommits.whole(name, JournalStore.beside(fs, root), identity, waitMs)(listing)
+      if (access == Access.Change) listing
+      else TableResolver.whole(session, JournalStore.beside(fs, root), name, identity)(listing)
     if (CommitWay.hasListedPartitions(session, meta) || meta.partitionColumnNames.isEmpty) {
       val tree = whole {
         if (!fs.exists(root)) gone(name, root)

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.resolve
 import java.nio.file.AccessDeniedException
 import java.util.Locale
 
+import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileSystem, Path}
@@ -28,7 +29,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   TableIdentity,
   UnfinishedCommits
 }
-import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, ObjectStores, TextFiles}
+import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, TextFiles}
 
 /** Finds the table that a statement names. A table that cannot be rewritten is refused here, before any work. */
 object TableResolver extends Logging {
@@ -126,16 +127,12 @@ object TableResolver extends Logging {
     }
     val managed = registered.filter(_.tableType == CatalogTableType.MANAGED)
     val identity = managed.map(TableIdentity.of).getOrElse("")
-    if (access == Access.Change) placeOfTable(fs, root, registered)
+    if (access == Access.Change) placeOfTable(session, fs, root, registered)
     val tree =
       if (access == Access.Change) {
         PathRecovery.recover(beside, journals, ExchangeMark.of(session, registered), identity = identity)
         checked(fs, root, access)
-      } else if (ObjectStores.isOne(scheme)) checked(fs, root, access) // nothing is exchanged there
-      else {
-        val waitMs = SessionKeys.commitWaitMs(session.sessionState.conf)
-        UnfinishedCommits.whole(root.toString, beside, identity, waitMs)(checked(fs, root, access))
-      }
+      } else whole(session, beside, root.toString, identity)(checked(fs, root, access))
     tree.dirs.find(HiddenDirectories.isOurs).foreach { dir =>
       refuse("ZORDER_DIRECTORY_REFUSED.CATALOG_PARTITIONS", "path" -> root, "dir" -> dir)
     }
@@ -148,14 +145,30 @@ object TableResolver extends Logging {
     new PathParquetTable(session, text, fs, root, tree, registered = registered)
   }
 
+  /** A listing for a statement that reads; where no directory is renamed, none can be away. */
+  private[table] def whole[A](session: ClassicSession, store: JournalStore, name: String, identity: String)(
+      listing: => A): A =
+    if (AtomicRenames.on(session, store.fs))
+      UnfinishedCommits.whole(name, store, identity, SessionKeys.commitWaitMs(session.sessionState.conf))(listing)
+    else listing
+
   /** Refuses the directory that a table's files have moved to: its journals are called otherwise. */
-  private def placeOfTable(fs: FileSystem, root: Path, registered: Option[CatalogTable]): Unit = {
+  private def placeOfTable(
+      session: ClassicSession,
+      fs: FileSystem,
+      root: Path,
+      registered: Option[CatalogTable]): Unit = {
     val named = registered.filter(
       _.properties.get(CatalogCommit.BaseProperty).exists(_ != root.getName)).map(_.identifier.unquotedString)
-    named.orElse(JournalStore.movedTo(fs, root).map(j => TableIdentity.name(j.table))).foreach { table =>
+    def moved = JournalStore.movedTo(fs, root).map(j => TableIdentity.name(j.table)).filter(isThere(session, _))
+    named.orElse(moved).foreach { table =>
       refuse("ZORDER_DIRECTORY_REFUSED.PLACE_OF_TABLE", "path" -> root, "table" -> table)
     }
   }
+
+  private def isThere(session: ClassicSession, table: String): Boolean =
+    Try(session.sessionState.catalog.tableExists(session.sessionState.sqlParser.parseTableIdentifier(table)))
+      .getOrElse(false)
 
   /** Refuses directories that cannot be rewritten or exchanged, after recovery; returns what lies there. */
   private[table] def checked(fs: FileSystem, root: Path, access: Access): DirectoryListing = {

@@ -18,7 +18,7 @@ import org.apache.spark.sql.zorder.table.parquet.files.{
   FilePermissions,
   UnfinishedFiles
 }
-import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState, JournalStore, SwapUnit}
+import org.apache.spark.sql.zorder.table.parquet.journal.{Heartbeat, Journal, JournalState, JournalStore, SwapUnit}
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
 
 /**
@@ -78,10 +78,13 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     // anybody's vacuum may have deleted them
     units.foreach(CarriedOverFiles.checkOutputs(fs, _))
     val before = checkBase()
-    alter(before, ready)
-    CrashPoint.hit("altered")
-    val last = lastLook(before, ready)
-    new CatalogCompletion(table).finish(last)
+    // thousands of partitions, or copies of their old files, take longer than a silent owner counts as alive
+    Heartbeat.during(store, ready.txn) {
+      alter(before, ready)
+      CrashPoint.hit("altered")
+      val last = lastLook(before, ready)
+      new CatalogCompletion(table).finish(last)
+    }
     table.reload()
   }
 
@@ -117,8 +120,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
   }
 
   private def alter(before: CatalogTable, journal: Journal): Unit = {
-    // where partitions move after this, a query has to see that they did: the end of the commit changes it again
-    val txn = if (table.partitioned) s"to ${journal.txn}" else journal.txn
+    val txn = if (table.partitioned) ExchangeMark.onTheWay(journal.txn) else journal.txn
     val tagged = before.copy(properties = before.properties +
       (CatalogCommit.TxnProperty -> txn) + (CatalogCommit.BaseProperty -> table.base) +
       (ZOrderOption.Location.tableProperty -> "move"))
@@ -184,9 +186,9 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
           now.get(u.partition).map(p => p.copy(storage = p.storage.copy(locationUri = Some(u.old.toUri))))
         })
     }
-    // not the commit before: a query has to see that there was one between
     catalog.alterTable(
-      before.copy(properties = before.properties + (CatalogCommit.TxnProperty -> s"undone ${journal.txn}")))
+      before.copy(properties =
+        before.properties + (CatalogCommit.TxnProperty -> ExchangeMark.undone(journal.txn))))
     // files of an append that already used the new place
     journal.units.foreach { u =>
       val ours = (u.outputs ++ u.kept).map(_.rel).toSet

@@ -92,8 +92,7 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
   private def swap(prepared: Journal): Journal = {
     // what came meanwhile; a conflict or a job is found here before any directory is away
     val units = refreshed(prepared)
-    awaitOthers(prepared)
-    mark.begin(prepared.txn)
+    beginAlone(prepared.txn)
     CrashPoint.hit("marked")
     val swapping = store.write(prepared.copy(units = units).at(JournalState.Swapping))
     CrashPoint.hit("swapping")
@@ -113,17 +112,24 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
     swapping.copy(units = done)
   }
 
-  /** The catalog names one exchange at a time: of two, queries would miss what the other one has away. */
-  private def awaitOthers(journal: Journal): Unit = {
-    val end = System.nanoTime + waitMs * 1000000L
-    def other = mark.marked.filter(txn => txn != journal.txn && store.get(txn).exists(_.isExchanging))
-    while (other.isDefined) {
-      other.foreach(PathRecovery.takeOver(store, mark, _))
-      if (other.isDefined && System.nanoTime > end)
-        throw new ZOrderConflictException("ZORDER_CONFLICT.OTHER_COMMIT", "table" -> journal.home)
-      if (other.isDefined) Thread.sleep(100L)
+  /**
+   * The catalog names one exchange at a time: of two, queries would miss what the other one has away. Waits as long as the
+   * other one lives.
+   */
+  @tailrec
+  private def beginAlone(txn: String): Unit = {
+    def other = mark.marked.filter(_ != txn).flatMap(store.get).filter(_.state != JournalState.Done)
+    other.foreach { journal =>
+      if (journal.isExchanging) PathRecovery.takeOver(store, mark, journal.txn)
+      while (store.get(journal.txn).exists(j => j.state != JournalState.Done && Heartbeat.isAlive(store, j)))
+        Thread.sleep(OtherMs)
     }
+    mark.begin(txn)
+    // another one that has not seen this one either
+    if (mark.marked.exists(_ != txn)) beginAlone(txn)
   }
+
+  private val OtherMs = 200L
 
   /** Waits for jobs, and stages the files that are beside the inputs then: one listing of each directory for both. */
   private def refreshed(journal: Journal): Seq[SwapUnit] =
@@ -330,6 +336,18 @@ private[zorder] trait ExchangeMark {
 private[zorder] object ExchangeMark {
   val Property = "zorder.exchanging"
 
+  // What `zorder.txn` says beside the id of a commit that is done. No two states between which directories go may look
+  // alike, or a query could not tell that they went while it was listing.
+
+  /** The first run over the table has begun. */
+  def before(txn: String): String = s"before $txn"
+
+  /** Partitions are being given other places. */
+  def onTheWay(txn: String): String = s"to $txn"
+
+  /** A commit was taken back after the catalog had named its places. */
+  def undone(txn: String): String = s"undone $txn"
+
   /** For a path that no table of the catalog is known to lie at. */
   object None extends ExchangeMark {
     override def announce(txn: String): Unit = ()
@@ -347,7 +365,7 @@ private[zorder] object ExchangeMark {
 
     override def announce(txn: String): Unit =
       change(p =>
-        if (p.contains(CatalogCommit.TxnProperty)) p else p + (CatalogCommit.TxnProperty -> s"before $txn"))
+        if (p.contains(CatalogCommit.TxnProperty)) p else p + (CatalogCommit.TxnProperty -> ExchangeMark.before(txn)))
 
     override def begin(txn: String): Unit = change(_ + (Property -> txn))
 

@@ -361,10 +361,7 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
    */
   def fresh(txn: String): Path = new Path(parent, s"z$txn.$base")
 
-  /** Directories of runs before version 0.2.0 are called `<base>.z<txn>`. */
-  private def isFresh(name: String): Boolean =
-    name.startsWith(s"$base.z") ||
-      (name.startsWith("z") && name.endsWith(s".$base") && !name.stripSuffix(s".$base").contains('.'))
+  private def isFresh(name: String): Boolean = JournalStore.madeBy(name).exists(_._2 == base)
 
   /** The directory of a run that `dir` lies in, if it does: one inside the table's `root`, or beside it. */
   def topOf(root: Path, dir: Path): Option[Path] = HiddenDirectories.topOf(root, dir).orElse(
@@ -401,17 +398,20 @@ private[zorder] object JournalStore {
   def beside(fs: FileSystem, root: Path): JournalStore = new JournalStore(fs, root.getParent, root.getName)
 
   /** The commit that has made a directory beside an external table, by the directory's name. */
-  def movedTo(fs: FileSystem, dir: Path): Option[Journal] = {
-    val named = dir.getName match {
-      case Fresh(txn, base) => Some(txn -> base)
-      case FreshBefore(base, txn) => Some(txn -> base)
-      case _ => None
-    }
-    named.flatMap { case (txn, base) => new JournalStore(fs, dir.getParent, base).get(txn) }
+  def movedTo(fs: FileSystem, dir: Path): Option[Journal] =
+    madeBy(dir.getName).flatMap { case (txn, base) => new JournalStore(fs, dir.getParent, base).get(txn) }
       .filter(_.kind == JournalKind.Catalog)
+
+  /** The commit and the table that a directory is called after, if it is one of ours beside an external table. */
+  private def madeBy(name: String): Option[(String, String)] = name match {
+    case Fresh(txn, base) => Some(txn -> base)
+    case FreshBefore(base, txn) => Some(txn -> base)
+    case _ => None
   }
 
   private val Fresh = "z([A-Za-z0-9]{6,})\\.(.+)".r
+
+  /** Before version 0.2.0. */
   private val FreshBefore = "(.+)\\.z([A-Za-z0-9]{6,})".r
 
   /**

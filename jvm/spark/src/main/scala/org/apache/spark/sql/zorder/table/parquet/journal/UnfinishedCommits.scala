@@ -1,7 +1,9 @@
 package org.apache.spark.sql.zorder.table.parquet.journal
 
+import java.nio.file.AccessDeniedException
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.TimeUnit.MILLISECONDS
+import java.util.concurrent.atomic.AtomicBoolean
 
 import scala.annotation.tailrec
 import scala.util.Try
@@ -22,7 +24,7 @@ private[zorder] object UnfinishedCommits {
   /** A user who may not list the parent directory can still read the table. */
   def journals(store: JournalStore): Seq[Journal] =
     try store.all()
-    catch { case _: AccessControlException => Nil }
+    catch { case _: AccessControlException | _: AccessDeniedException => Nil }
 
   /**
    * One sentence, if there is such a commit.
@@ -63,13 +65,17 @@ private[zorder] object UnfinishedCommits {
    */
   def whole[A](name: String, store: JournalStore, identity: String, waitMs: Long)(listing: => A): A = {
     val end = System.nanoTime + MILLISECONDS.toNanos(waitMs)
-    // also those that have not begun: one that is undone meanwhile leaves nothing
-    def exchanges() = journals(store)
-    def marks(of: Seq[Journal]) = of.map(j => (j.txn, j.state, j.owner)).toSet
     @tailrec
     def again(): A = {
-      val before = exchanges()
-      if (before.exists(j => j.isExchanging && Heartbeat.isAlive(store, j))) {
+      val before = journals(store)
+      val found =
+        if (before.exists(j => j.isExchanging && Heartbeat.isAlive(store, j))) None
+        else {
+          refuseDuringExchange(name, store.fs, before, identity)
+          Some(listing).filter(_ => isUndisturbed(before, journals(store)))
+        }
+      if (found.isDefined) found.get
+      else {
         if (System.nanoTime > end)
           refuse(
             "ZORDER_RETRY_QUERY.EXCHANGE_NOT_DONE",
@@ -78,13 +84,18 @@ private[zorder] object UnfinishedCommits {
             "setting" -> SessionKeys.CommitWait.key)
         Thread.sleep(PollMs)
         again()
-      } else {
-        refuseDuringExchange(name, store.fs, before, identity)
-        val found = listing
-        if (marks(exchanges()) == marks(before)) found else again()
       }
     }
     again()
+  }
+
+  /** Whether no commit has put directories in place, nor tried to: one that is taken back leaves no journal. */
+  private def isUndisturbed(before: Seq[Journal], after: Seq[Journal]): Boolean = {
+    def step(j: Journal) = if (j.isExchanging || j.state == JournalState.Done) j.state else JournalState.Prepared
+    val now = after.map(j => j.txn -> step(j)).toMap
+    val earlier = before.map(j => j.txn -> step(j)).toMap
+    earlier.forall { case (txn, state) => now.get(txn).contains(state) } &&
+    now.forall { case (txn, state) => earlier.contains(txn) || state == JournalState.Prepared }
   }
 
   private val PollMs = 50L
@@ -117,7 +128,9 @@ private[zorder] object Heartbeat {
 
   def during[A](store: JournalStore, txn: String)(body: => A): A = {
     val thread = ThreadUtils.newDaemonSingleThreadScheduledExecutor("zorder-exchange")
+    val written = new AtomicBoolean
     def write(): Unit = {
+      written.set(true)
       Try(TextFiles.replace(store.fs, store.beat(txn), System.currentTimeMillis.toString)); ()
     }
     thread.scheduleWithFixedDelay(() => write(), EveryMs, EveryMs, MILLISECONDS)
@@ -125,7 +138,7 @@ private[zorder] object Heartbeat {
     finally {
       thread.shutdownNow()
       thread.awaitTermination(LeaseMs, MILLISECONDS)
-      Try(store.fs.delete(store.beat(txn), false))
+      if (written.get) Try(store.fs.delete(store.beat(txn), false))
       ()
     }
   }
