@@ -64,30 +64,31 @@ private[zorder] object UnfinishedCommits {
    *   as above
    */
   def whole[A](name: String, store: JournalStore, identity: String, waitMs: Long)(listing: => A): A = {
-    val end = System.nanoTime + MILLISECONDS.toNanos(waitMs)
+    def refused: Nothing = refuse(
+      "ZORDER_RETRY_QUERY.EXCHANGE_NOT_DONE",
+      "table" -> name,
+      "seconds" -> waitMs / 1000,
+      "setting" -> SessionKeys.CommitWait.key)
+    def isAtWork(j: Journal) = j.isExchanging && Heartbeat.isAlive(store, j)
     @tailrec
-    def again(): A = {
-      val before = journals(store)
-      val found =
-        if (before.exists(j => j.isExchanging && Heartbeat.isAlive(store, j))) None
-        else {
-          refuseDuringExchange(name, store.fs, before, identity)
-          Some(listing).filter(_ => isUndisturbed(before, journals(store)))
-        }
-      if (found.isDefined) found.get
-      else {
-        if (System.nanoTime > end)
-          refuse(
-            "ZORDER_RETRY_QUERY.EXCHANGE_NOT_DONE",
-            "table" -> name,
-            "seconds" -> waitMs / 1000,
-            "setting" -> SessionKeys.CommitWait.key)
+    def again(left: Int): A = {
+      val end = System.nanoTime + MILLISECONDS.toNanos(waitMs)
+      var before = journals(store)
+      while (before.exists(isAtWork)) {
+        if (System.nanoTime > end) refused
         Thread.sleep(PollMs)
-        again()
+        before = journals(store)
       }
+      refuseDuringExchange(name, store.fs, before, identity)
+      val found = listing
+      if (isUndisturbed(before, journals(store))) found
+      else if (left == 0) refused
+      else again(left - 1)
     }
-    again()
+    again(MostListings)
   }
+
+  private val MostListings = 5
 
   /** Whether no commit has put directories in place, nor tried to: one that is taken back leaves no journal. */
   private def isUndisturbed(before: Seq[Journal], after: Seq[Journal]): Boolean = {
