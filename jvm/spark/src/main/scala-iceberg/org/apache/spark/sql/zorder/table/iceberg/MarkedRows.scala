@@ -1,6 +1,5 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
-import scala.collection.JavaConverters._
 import scala.collection.mutable
 
 import org.apache.iceberg.{
