@@ -111,8 +111,8 @@ private[zorder] object UnfinishedCommits {
 }
 
 /**
- * A small file beside the journal, written again every two seconds while directories are exchanged, so that nobody
- * takes a long exchange for a dead one and goes on with it at the same time.
+ * A small file beside the journal, written again every two seconds while directories are exchanged or the catalog is
+ * altered, so that nobody takes a long commit for a dead one and goes on with it at the same time.
  */
 private[zorder] object Heartbeat {
   private val EveryMs = 2000L
