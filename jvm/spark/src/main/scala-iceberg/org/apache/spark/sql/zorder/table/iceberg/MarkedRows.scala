@@ -100,7 +100,9 @@ final private[iceberg] class MarkedRows(
       val before = files
       val more = found.map(_._1).toSet
       marks = all.groupBy(_._1).map { case (path, rows) => path -> rows.map(_._2) }
-      marks.filter(m => more(m._1)).foreach { case (path, rows) => byFile += path -> vector(written(path), rows) }
+      marks.filter(m => more(m._1)).foreach { case (path, rows) =>
+        byFile += path -> vector(written(path), rows)
+      }
       CrashPoint.hit("rebase-marked")
       drop(before -- files)
     }

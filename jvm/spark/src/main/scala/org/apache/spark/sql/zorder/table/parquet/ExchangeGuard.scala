@@ -73,7 +73,8 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     plan.foreach { l =>
-      inserted(l).flatMap(known).foreach(table => CommitMarks.of(table).exchanging.foreach(underWay(table, _)))
+      inserted(l).flatMap(known).foreach(table =>
+        CommitMarks.of(table).exchanging.foreach(underWay(table, _)))
       changed(l).flatMap(known).foreach { table =>
         if (CommitMarks.of(table).exchanging.isDefined) quiet(table)
         settleMoves(table)
@@ -156,9 +157,10 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
     val root = fs.makeQualified(new Path(place))
     if (root.getParent != null) {
       val store = JournalStore.beside(fs, root)
-      UnfinishedCommits.journals(store).filter(j => j.kind == JournalKind.Path && j.isExchanging).foreach { j =>
-        orRefuse(root.toString, TableRef.Location(root.toString).sql, j.runId)(
-          PathRecovery.takeOver(store, ExchangeMark.None, j.txn))
+      UnfinishedCommits.journals(store).filter(j => j.kind == JournalKind.Path && j.isExchanging).foreach {
+        j =>
+          orRefuse(root.toString, TableRef.Location(root.toString).sql, j.runId)(
+            PathRecovery.takeOver(store, ExchangeMark.None, j.txn))
       }
     }
   }

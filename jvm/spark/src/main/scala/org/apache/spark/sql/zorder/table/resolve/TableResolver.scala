@@ -149,7 +149,11 @@ object TableResolver extends Logging {
   private[table] def whole[A](session: ClassicSession, store: JournalStore, name: String, identity: String)(
       listing: => A): A =
     if (AtomicRenames.on(session, store.fs))
-      UnfinishedCommits.whole(name, store, identity, SessionKeys.commitWaitMs(session.sessionState.conf))(listing)
+      UnfinishedCommits.whole(
+        name,
+        store,
+        identity,
+        SessionKeys.commitWaitMs(session.sessionState.conf))(listing)
     else listing
 
   /** Refuses the directory that a table's files have moved to: its journals are called otherwise. */
@@ -160,7 +164,8 @@ object TableResolver extends Logging {
       registered: Option[CatalogTable]): Unit = {
     val named = registered.filter(
       _.properties.get(CatalogCommit.BaseProperty).exists(_ != root.getName)).map(_.identifier.unquotedString)
-    def moved = JournalStore.movedTo(fs, root).map(j => TableIdentity.name(j.table)).filter(isThere(session, _))
+    def moved =
+      JournalStore.movedTo(fs, root).map(j => TableIdentity.name(j.table)).filter(isThere(session, _))
     named.orElse(moved).foreach { table =>
       refuse("ZORDER_DIRECTORY_REFUSED.PLACE_OF_TABLE", "path" -> root, "table" -> table)
     }

@@ -18,7 +18,13 @@ import org.apache.spark.sql.zorder.table.parquet.files.{
   FilePermissions,
   UnfinishedFiles
 }
-import org.apache.spark.sql.zorder.table.parquet.journal.{Heartbeat, Journal, JournalState, JournalStore, SwapUnit}
+import org.apache.spark.sql.zorder.table.parquet.journal.{
+  Heartbeat,
+  Journal,
+  JournalState,
+  JournalStore,
+  SwapUnit
+}
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
 
 /**

@@ -365,7 +365,8 @@ private[zorder] object ExchangeMark {
 
     override def announce(txn: String): Unit =
       change(p =>
-        if (p.contains(CatalogCommit.TxnProperty)) p else p + (CatalogCommit.TxnProperty -> ExchangeMark.before(txn)))
+        if (p.contains(CatalogCommit.TxnProperty)) p
+        else p + (CatalogCommit.TxnProperty -> ExchangeMark.before(txn)))
 
     override def begin(txn: String): Unit = change(_ + (Property -> txn))
 

@@ -92,7 +92,8 @@ private[zorder] object UnfinishedCommits {
 
   /** Whether no commit has put directories in place, nor tried to: one that is taken back leaves no journal. */
   private def isUndisturbed(before: Seq[Journal], after: Seq[Journal]): Boolean = {
-    def step(j: Journal) = if (j.isExchanging || j.state == JournalState.Done) j.state else JournalState.Prepared
+    def step(j: Journal) =
+      if (j.isExchanging || j.state == JournalState.Done) j.state else JournalState.Prepared
     val now = after.map(j => j.txn -> step(j)).toMap
     val earlier = before.map(j => j.txn -> step(j)).toMap
     earlier.forall { case (txn, state) => now.get(txn).contains(state) } &&
