@@ -1,0 +1,88 @@
+package org.apache.spark.sql.zorder.table.parquet
+
+import java.net.URI
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.command.{
+  AlterTableDropPartitionCommand,
+  AlterTableRenameCommand,
+  AlterTableRenamePartitionCommand,
+  CreateDataSourceTableAsSelectCommand,
+  CreateDataSourceTableCommand,
+  RepairTableCommand,
+  TruncateTableCommand
+}
+import org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand
+import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.table.parquet.commit.{CatalogRecovery, ExchangeMark, PathRecovery}
+import org.apache.spark.sql.zorder.table.parquet.journal.{JournalKind, JournalStore, UnfinishedCommits}
+
+/**
+ * What a command waits for, or finishes, before it changes the files of a plain Parquet table: afterwards nobody could tell
+ * what it has done from what a run that died has left.
+ */
+final private[parquet] class CommandGuard(exchanges: Exchanges) {
+  import exchanges._
+
+  /** @param command any plan; what is no such command is passed over */
+  def before(command: LogicalPlan): Unit = {
+    inserted(command).flatMap(known).foreach(table =>
+      CommitMarks.of(table).exchanging.foreach(isUnderWay(table, _)))
+    changed(command).flatMap(known).foreach { table =>
+      if (CommitMarks.of(table).exchanging.isDefined) quiet(table)
+      settleMoves(table)
+    }
+    placed(command).foreach(finishBeside)
+  }
+
+  /** The table that a command is about to write to: what it writes during an exchange is kept. */
+  private def inserted(plan: LogicalPlan): Option[TableIdentifier] = plan match {
+    case insert: InsertIntoHadoopFsRelationCommand => insert.catalogTable.map(_.identifier)
+    case _ => None
+  }
+
+  /** The table whose directories a command is about to delete, to rename or to look for: one that is away would be missed. */
+  private def changed(plan: LogicalPlan): Option[TableIdentifier] = plan match {
+    case truncate: TruncateTableCommand => Some(truncate.tableName)
+    case drop: AlterTableDropPartitionCommand => Some(drop.tableName)
+    case rename: AlterTableRenamePartitionCommand => Some(rename.tableName)
+    case repair: RepairTableCommand => Some(repair.tableName)
+    case rename: AlterTableRenameCommand if !rename.isView => Some(rename.oldName)
+    case _ => None
+  }
+
+  /** The place of a table that a command is about to make. */
+  private def placed(plan: LogicalPlan): Option[URI] = plan match {
+    case create: CreateDataSourceTableCommand => placeOf(create.table)
+    case create: CreateDataSourceTableAsSelectCommand => placeOf(create.table)
+    case _ => None
+  }
+
+  private def placeOf(table: CatalogTable): Option[URI] =
+    table.storage.locationUri.filter(_ => table.provider.exists(_.equalsIgnoreCase("parquet")))
+
+  /** Of a table that was dropped, a dead exchange would be finished over what is written there now. */
+  private def finishBeside(place: URI): Unit = if (renames(place)) {
+    val fs = fileSystem(new Path(place))
+    val root = fs.makeQualified(new Path(place))
+    if (root.getParent != null) {
+      val store = JournalStore.beside(fs, root)
+      UnfinishedCommits.journals(store).filter(j => j.kind == JournalKind.Path && j.isExchanging).foreach {
+        j =>
+          orRefuse(root.toString, TableRef.Location(root.toString).sql, j.runId)(
+            PathRecovery.takeOver(store, ExchangeMark.None, j.txn))
+      }
+    }
+  }
+
+  /** Where a run died before it had taken the old files away, they would be rows of a partition that is made again. */
+  private def settleMoves(table: CatalogTable): Unit =
+    CommitMarks.of(table).txn.filter(_ => emptiesPlaces(table)).foreach { txn =>
+      val entry = entryOf(table)
+      orRefuse(table, txn)(CatalogRecovery.recover(entry, UnfinishedCommits.journals(entry.store)))
+    }
+}
