@@ -36,7 +36,10 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
 import org.apache.spark.sql.zorder.table.storage.AtomicRenames
 
 /** What the catalog has of the commits of a table. */
-private[parquet] case class CommitMarks(txn: Option[String], exchanging: Option[String], location: Option[URI]) {
+private[parquet] case class CommitMarks(
+    txn: Option[String],
+    exchanging: Option[String],
+    location: Option[URI]) {
   def known: Boolean = txn.isDefined || exchanging.isDefined
 
   /** The state after the exchange. The catalog may say so only later. */
