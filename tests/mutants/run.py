@@ -397,8 +397,8 @@ MUTANTS = [
     Mutant(
         "Delta: statistics of one version are those of all",
         f"{DELTA}/DeltaPlannedFormat.scala",
-        "snapshot.version.toString,",
-        "snapshot.metadata.id,",
+        's"${snapshot.version} ${snapshot.timestamp}"',
+        "snapshot.metadata.id",
         "DeltaSkippingSuite",
         "deleted rows do not count",
     ),
