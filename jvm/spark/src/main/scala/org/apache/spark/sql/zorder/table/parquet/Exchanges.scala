@@ -79,9 +79,13 @@ final private[parquet] class Exchanges(session: ClassicSession) {
     now.over
   }
 
+  /** Asked of the catalog below the session's, which would ask three times: every query of the table does this. */
   private def current(table: CatalogTable): CommitMarks =
-    try CommitMarks.of(session.sessionState.catalog.getTableRawMetadata(table.identifier))
-    catch {
+    try {
+      val catalog = session.sessionState.catalog
+      val database = table.identifier.database.getOrElse(catalog.getCurrentDatabase)
+      CommitMarks.of(catalog.externalCatalog.getTable(database, table.identifier.table))
+    } catch {
       // dropped meanwhile: Spark will say so
       case _: NoSuchTableException | _: NoSuchDatabaseException | _: NoSuchNamespaceException =>
         CommitMarks.of(table).copy(exchanging = None)
