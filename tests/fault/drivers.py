@@ -53,9 +53,9 @@ class Driver:
         self.tell(kind)
 
     def await_ready(self) -> None:
-        """A JVM may say something first."""
+        """A JVM may say something first, on the same line, too."""
         assert self.process.stdout is not None
-        if "ready\n" not in iter(self.process.stdout.readline, ""):
+        if not any(line.endswith("ready\n") for line in iter(self.process.stdout.readline, "")):
             raise SystemExit(f"{self.log.stem} did not start: {self.log.read_text()[-2000:]}")
 
     def tell(self, line: str) -> None:
