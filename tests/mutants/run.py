@@ -313,7 +313,7 @@ MUTANTS = [
         "seconds of an offset are not made up for",
         f"{DELTA}/LoggedBounds.scala",
         "private val WholeMinutes = 2 * 365 * MICROS_PER_DAY",
-        "private val WholeMinutes = Long.MinValue",
+        "private val WholeMinutes = Long.MinValue + 0 * MICROS_PER_DAY",
         "DeltaSkippingSuite",
         "offset has seconds",
     ),
