@@ -31,7 +31,8 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   Journal,
   JournalKind,
   JournalState,
-  JournalStore
+  JournalStore,
+  UnfinishedCommits
 }
 import org.apache.spark.sql.zorder.table.storage.AtomicRenames
 
@@ -65,12 +66,7 @@ final private[parquet] class Exchanges(session: ClassicSession) {
     var now = current(table)
     var late = false
     while (now.exchanging.exists(isUnderWay(table, _))) {
-      if (late)
-        refuse(
-          "ZORDER_RETRY_QUERY.EXCHANGE_NOT_DONE",
-          "table" -> table.identifier.unquotedString,
-          "seconds" -> waitMs / 1000,
-          "setting" -> SessionKeys.CommitWait.key)
+      if (late) UnfinishedCommits.refuseNotDone(table.identifier.unquotedString, waitMs)
       // when the time is over, the last look counts: this one may have finished a dead run, however long that took
       late = System.nanoTime > end
       if (!late) Thread.sleep(PollMs)

@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
-import org.apache.spark.sql.zorder.conf.{NearestName, OptionSetting, RunOptions, SessionKeys, ZOrderOption}
+import org.apache.spark.sql.zorder.conf.{NearestName, OptionSetting, RunOptions, ZOrderOption}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.PathText
@@ -189,16 +189,10 @@ private[table] object CatalogResolver {
       agreed: Boolean,
       journals: Option[Seq[Journal]]): ParquetTable = {
     import entry.{fs, name}
+    // old files of a managed table's partitions do not stay, on an object store either
+    val goes = entry.isManaged || AtomicRenames.on(entry.session, fs)
     def whole[A](listing: => A): A =
-      if (access == Access.Change) listing
-      // old files of a managed table's partitions do not stay, on an object store either
-      else if (entry.isManaged)
-        UnfinishedCommits.whole(
-          name,
-          entry.store,
-          identity,
-          SessionKeys.commitWaitMs(entry.session.sessionState.conf))(listing)
-      else TableResolver.whole(entry.session, entry.store, name, identity)(listing)
+      TableResolver.listed(entry.session, access, entry.store, name, identity, goes)(listing)
     val tree = if (entry.partitioned) None else Some(whole(DirectoryListing.walk(fs, entry.root)))
     if (tree.exists(_.isEmpty) && !fs.exists(entry.root)) gone(name, entry.root)
     PathRefusals.foreign(fs, entry.root, tree)
@@ -235,9 +229,9 @@ private[table] object CatalogResolver {
       root: Path,
       identity: String,
       access: Access): ParquetTable = {
+    val goes = AtomicRenames.on(session, fs)
     def whole[A](listing: => A): A =
-      if (access == Access.Change) listing
-      else TableResolver.whole(session, JournalStore.beside(fs, root), name, identity)(listing)
+      TableResolver.listed(session, access, JournalStore.beside(fs, root), name, identity, goes)(listing)
     if (CommitWay.hasListedPartitions(session, meta) || meta.partitionColumnNames.isEmpty) {
       val tree = whole {
         if (!fs.exists(root)) gone(name, root)

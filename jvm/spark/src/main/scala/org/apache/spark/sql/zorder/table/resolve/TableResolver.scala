@@ -128,11 +128,10 @@ object TableResolver extends Logging {
     val managed = registered.filter(_.tableType == CatalogTableType.MANAGED)
     val identity = managed.map(TableIdentity.of).getOrElse("")
     if (access == Access.Change) placeOfTable(session, fs, root, registered)
-    val tree =
-      if (access == Access.Change) {
-        PathRecovery.recover(beside, journals, ExchangeMark.of(session, registered), identity = identity)
-        checked(fs, root, access)
-      } else whole(session, beside, root.toString, identity)(checked(fs, root, access))
+    if (access == Access.Change)
+      PathRecovery.recover(beside, journals, ExchangeMark.of(session, registered), identity = identity)
+    val tree = listed(session, access, beside, root.toString, identity, AtomicRenames.on(session, fs))(
+      checked(fs, root, access))
     tree.dirs.find(HiddenDirectories.isOurs).foreach { dir =>
       refuse("ZORDER_DIRECTORY_REFUSED.CATALOG_PARTITIONS", "path" -> root, "dir" -> dir)
     }
@@ -145,16 +144,22 @@ object TableResolver extends Logging {
     new PathParquetTable(session, text, fs, root, tree, registered = registered)
   }
 
-  /** A listing for a statement that reads; where no directory is renamed, none can be away. */
-  private[table] def whole[A](session: ClassicSession, store: JournalStore, name: String, identity: String)(
-      listing: => A): A =
-    if (AtomicRenames.on(session, store.fs))
-      UnfinishedCommits.whole(
-        name,
-        store,
-        identity,
-        SessionKeys.commitWaitMs(session.sessionState.conf))(listing)
-    else listing
+  /**
+   * A listing. For a statement that reads it is made when no directory is away; one that changes the table finds out by
+   * itself.
+   *
+   * @param goes
+   *   whether directories that are listed may go
+   */
+  private[table] def listed[A](
+      session: ClassicSession,
+      access: Access,
+      store: JournalStore,
+      name: String,
+      identity: String,
+      goes: Boolean)(listing: => A): A =
+    if (access == Access.Change || !goes) listing
+    else UnfinishedCommits.whole(name, store, identity, SessionKeys.commitWaitMs(session.sessionState.conf))(listing)
 
   /** Refuses the directory that a table's files have moved to: its journals are called otherwise. */
   private def placeOfTable(

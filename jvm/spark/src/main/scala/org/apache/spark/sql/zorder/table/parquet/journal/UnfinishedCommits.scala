@@ -64,31 +64,33 @@ private[zorder] object UnfinishedCommits {
    *   as above
    */
   def whole[A](name: String, store: JournalStore, identity: String, waitMs: Long)(listing: => A): A = {
-    def refused: Nothing = refuse(
-      "ZORDER_RETRY_QUERY.EXCHANGE_NOT_DONE",
-      "table" -> name,
-      "seconds" -> waitMs / 1000,
-      "setting" -> SessionKeys.CommitWait.key)
     def isAtWork(j: Journal) = j.isExchanging && Heartbeat.isAlive(store, j)
     @tailrec
     def again(left: Int): A = {
       val end = System.nanoTime + MILLISECONDS.toNanos(waitMs)
       var before = journals(store)
       while (before.exists(isAtWork)) {
-        if (System.nanoTime > end) refused
+        if (System.nanoTime > end) refuseNotDone(name, waitMs)
         Thread.sleep(PollMs)
         before = journals(store)
       }
       refuseDuringExchange(name, store.fs, before, identity)
       val found = listing
       if (isUndisturbed(before, journals(store))) found
-      else if (left == 0) refused
+      else if (left == 0) refuseNotDone(name, waitMs)
       else again(left - 1)
     }
     again(MostListings)
   }
 
   private val MostListings = 5
+
+  /** After so long a wait for an exchange. */
+  def refuseNotDone(name: String, waitMs: Long): Nothing = refuse(
+    "ZORDER_RETRY_QUERY.EXCHANGE_NOT_DONE",
+    "table" -> name,
+    "seconds" -> waitMs / 1000,
+    "setting" -> SessionKeys.CommitWait.key)
 
   /** Whether no commit has put directories in place, nor tried to: one that is taken back leaves no journal. */
   private def isUndisturbed(before: Seq[Journal], after: Seq[Journal]): Boolean = {
