@@ -31,8 +31,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   JournalKind,
   JournalState,
   JournalStore,
-  TableIdentity,
-  UnfinishedCommits
+  TableIdentity
 }
 import org.apache.spark.sql.zorder.table.storage.AtomicRenames
 
