@@ -159,7 +159,11 @@ object TableResolver extends Logging {
       identity: String,
       goes: Boolean)(listing: => A): A =
     if (access == Access.Change || !goes) listing
-    else UnfinishedCommits.whole(name, store, identity, SessionKeys.commitWaitMs(session.sessionState.conf))(listing)
+    else UnfinishedCommits.whole(
+      name,
+      store,
+      identity,
+      SessionKeys.commitWaitMs(session.sessionState.conf))(listing)
 
   /** Refuses the directory that a table's files have moved to: its journals are called otherwise. */
   private def placeOfTable(
