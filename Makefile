@@ -117,9 +117,9 @@ fault-test: venv-3.5 target/jars/.built-3.5 ## appends during runs, races with a
 hostile-test: venv-3.5 target/jars/.built-3.5 ## odd tables, names, values and settings, each checked by an oracle: 3 minutes
 	target/venv/3.5/bin/python -m pytest tests/hostile
 
-random-test: prerequisites ## queries at random of Delta and Iceberg tables, with our skipping and without, 20,000 of each: hours
+random-test: prerequisites ## queries at random of Parquet, Delta and Iceberg tables, with our skipping and without, 20,000 of each: hours
 	SPARK_ZORDER_RANDOM_QUERIES=$${SPARK_ZORDER_RANDOM_QUERIES:-20000} \
-	  tools/sbt.sh '$(or $(LINE),spark35_212)/testOnly *SkippingAtRandomSuite'
+	  tools/sbt.sh '$(or $(LINE),spark35_212)/testOnly *AtRandomSuite'
 
 mutants: prerequisites ## breaks the rules of skipping one by one: each time a suite must fail; three quarters of an hour
 	$(PYTHON) tests/mutants/run.py

@@ -140,15 +140,25 @@ object RandomFilters {
 
 /** How many queries at random a format is asked in `make test-all`; `make random-test` asks many more. */
 object RandomQueries {
-  val ofTables = 60
-  private val count: Int = sys.env.get("SPARK_ZORDER_RANDOM_QUERIES").fold(300)(_.toInt)
+  private val asked: Option[Int] = sys.env.get("SPARK_ZORDER_RANDOM_QUERIES").map(_.toInt)
 
   /**
    * Seeds of the tables of each test, and its name. There are several tests, so that one sees how far a long run is, and
    * another can go on with `-z "queries 6,001"`.
+   *
+   * @param ofTables
+   *   how many queries the tables of one seed are asked
+   * @param usual
+   *   how many queries are asked where nobody wishes for more
+   * @param part
+   *   how many seeds one test has
    */
-  val parts: Seq[(Seq[Int], String)] = (1 to (count + ofTables - 1) / ofTables).grouped(20).toSeq.map {
-    seeds =>
+  def parts(ofTables: Int, usual: Int, part: Int): Seq[(Seq[Int], String)] =
+    (1 to (asked.getOrElse(usual) + ofTables - 1) / ofTables).grouped(part).toSeq.map { seeds =>
       seeds -> f"queries ${(seeds.head - 1) * ofTables + 1}%,d to ${seeds.last * ofTables}%,d at random"
-  }
+    }
+
+  /** Of a table of Delta or Iceberg, whose making takes long. */
+  val ofTables = 60
+  def parts: Seq[(Seq[Int], String)] = parts(ofTables, usual = 300, part = 20)
 }

@@ -23,8 +23,8 @@ class RulesAtRandomSuite extends AnyFunSuite with SkippedScans {
     seeds = 0 until 1,
     queries = 32))
 
-  test("5,000 queries at random: aggregates, first rows, expressions and text", LongTest)(
-    atRandom(seeds = 1 until 26, queries = 200))
+  for ((seeds, name) <- RandomQueries.parts(ofTables = 200, usual = 5000, part = 25))
+    test(s"$name: aggregates, first rows, expressions and text", LongTest)(atRandom(seeds, queries = 200))
 
   private def atRandom(seeds: Seq[Int], queries: Int): Unit = {
     val asked, answered = mutable.Map.empty[String, Int].withDefaultValue(0)
