@@ -46,6 +46,19 @@ class CopyOnStoreSuite extends AnyFunSuite with StoreFixture {
     } finally sql("DROP TABLE here")
   }
 
+  test("two copies at once to one place: the second is refused before any work") {
+    val (from, to) = (place("path"), place("copy"))
+    numbers(0, 4000).write.parquet(from)
+    val copy = s"ZORDER TABLE '$from' $by INTO '$to'"
+    var second = ""
+    CrashPoint.meanwhile = at => if (at == "parquet-written" && second.isEmpty) second = refused(copy)
+    try done(one(copy))
+    finally CrashPoint.meanwhile = _ => ()
+    assert(second.contains("is writing a copy to"))
+    assert(readIds(to) === (0L until 4000))
+    assert(beside(to).forall(!_.contains("claim")))
+  }
+
   test("what others write during a run to the place of a copy is not deleted") {
     val (from, to) = (place("path"), place("copy"))
     numbers(0, 4000).write.parquet(from)

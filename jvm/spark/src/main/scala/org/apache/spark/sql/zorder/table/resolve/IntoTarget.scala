@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FileMoves}
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalStore}
 import org.apache.spark.sql.zorder.table.parquet.write.StagedWrite
-import org.apache.spark.sql.zorder.table.storage.ObjectStores
+import org.apache.spark.sql.zorder.table.storage.{ClaimFile, ObjectStores, RunClaim}
 
 /** `INTO 'path'`: a clustered copy of a table in another place. */
 object IntoTarget extends Logging {
@@ -37,6 +37,11 @@ object IntoTarget extends Logging {
       if (!s.isDirectory) refuse("ZORDER_TARGET_REFUSED.NOT_A_DIRECTORY", "path" -> target)
       if (fs.listStatus(target).nonEmpty) refuse("ZORDER_TARGET_REFUSED.NOT_EMPTY", "path" -> target)
     }
+    claimOf(fs, target).foreach { claim =>
+      RunClaim.holder(Seq(claim)).foreach { run =>
+        refuse("ZORDER_TARGET_REFUSED.RUN_AT_WORK", "path" -> target, "run" -> run)
+      }
+    }
     if (!ObjectStores.isOne(fs.getUri.getScheme)) {
       val parent = Iterator.iterate(target.getParent)(_.getParent).dropWhile(p => p != null && !fs.exists(p))
       if (parent.hasNext) Option(parent.next()).foreach(p => PathRefusals.writable(fs, p, target))
@@ -44,15 +49,26 @@ object IntoTarget extends Logging {
     target
   }
 
+  /** On a store the files of a copy are in their place from the first on: two copies there would mix their rows. */
+  private def claimOf(fs: FileSystem, target: Path): Option[ClaimFile] =
+    if (ObjectStores.isOne(fs.getUri.getScheme)) ClaimFile.beside(fs, target) else None
+
   /** Begins to write the copy. */
   def begin(session: ClassicSession, target: Path, source: ClusterTable, runId: String): TableWrite = {
+    val fs = target.getFileSystem(session.sessionState.newHadoopConf())
+    val claim = claimOf(fs, target).flatMap(RunClaim.take(_, target.toString, runId, skipIfRunning = false))
     val staging = newStaging(session, target, runId)
     new StagedWrite(
       target,
       staging,
       source.partitionSchema,
-      (_, f) => commit(session, staging, target, f.record, f.layouts),
-      writes => discard(session, staging, target, writes))
+      (_, f) => {
+        commit(session, staging, target, f.record, f.layouts)
+        claim.foreach(_.close())
+      },
+      writes =>
+        try discard(session, staging, target, writes)
+        finally claim.foreach(_.close()))
   }
 
   /** Where the copy is written: beside the target, or on an object store in the target itself. */
