@@ -203,7 +203,7 @@ private[audit] object AuditedColumns {
    */
   def of(session: ClassicSession, table: ClusterTable, list: Option[String]): AuditedColumns = {
     val named = list.map(ClusteredBy.inList).orElse(ClusteredBy.of(table)).getOrElse(
-      refuse("ZORDER_CANNOT_AUDIT.NEVER_CLUSTERED", "table" -> table.name, "sql" -> table.sql))
+      refuse("ZORDER_CANNOT_AUDIT.NEVER_CLUSTERED", "table" -> table.name))
     if (named.isEmpty)
       refuse("ZORDER_CANNOT_AUDIT.NO_COLUMNS", "column" -> table.schema.fieldNames.head)
     val all = ColumnResolver.resolve(session, table, table.schema, named)
