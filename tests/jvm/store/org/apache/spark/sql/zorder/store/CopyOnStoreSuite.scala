@@ -1,8 +1,9 @@
 package org.apache.spark.sql.zorder.store
 
+import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.{ClaimFile, CrashPoint, RunClaim}
 
 /** Statements that leave a path on an object store as it is, and what they say where one would change it. */
 class CopyOnStoreSuite extends AnyFunSuite with StoreFixture {
@@ -46,15 +47,14 @@ class CopyOnStoreSuite extends AnyFunSuite with StoreFixture {
     } finally sql("DROP TABLE here")
   }
 
-  test("two copies at once to one place: the second is refused before any work") {
+  test("a copy to a place where another run is writing one is refused before any work") {
     val (from, to) = (place("path"), place("copy"))
     numbers(0, 4000).write.parquet(from)
     val copy = s"ZORDER TABLE '$from' $by INTO '$to'"
-    var second = ""
-    CrashPoint.meanwhile = at => if (at == "parquet-written" && second.isEmpty) second = refused(copy)
-    try done(one(copy))
-    finally CrashPoint.meanwhile = _ => ()
-    assert(second.contains("is writing a copy to"))
+    val other = RunClaim.take(ClaimFile.beside(fs, new Path(to)).get, to, "the other", skipIfRunning = false)
+    try assert(refused(copy).contains(s"The run the other is writing a copy to $to"))
+    finally other.foreach(_.close())
+    done(one(copy))
     assert(readIds(to) === (0L until 4000))
     assert(beside(to).forall(!_.contains("claim")))
   }
