@@ -29,6 +29,8 @@ TABLES = {
     "delta-copy": ("delta", {"delta.enableDeletionVectors": "false"}),
     "iceberg-v2": ("iceberg", iceberg(2, "merge-on-read")),
     "iceberg-v3": ("iceberg", iceberg(3, "merge-on-read")),
+    "iceberg-v2-copy": ("iceberg", iceberg(2, "copy-on-write")),
+    "iceberg-v3-copy": ("iceberg", iceberg(3, "copy-on-write")),
 }
 
 
