@@ -107,9 +107,10 @@ comet-test: venv-4.1 $(WHEEL) ## queries on Spark 4.1 with DataFusion Comet: the
 	tools/install_wheel.sh 4.1 python/dist
 	target/venv/4.1/bin/python tests/comet/run.py
 
-fault-test: venv-3.5 target/jars/.built-3.5 ## appends during runs, races with a writer that never stops, then 500 kills of drivers on every format, and 200 during exchanges, on the local disk and on HDFS: hours
+fault-test: venv-3.5 venv-4.1 target/jars/.built-3.5 target/jars/.built-4.1 ## appends during runs, races with a writer that never stops, then 500 kills of drivers on every format, and 200 during exchanges, on the local disk and on HDFS: hours
 	target/venv/3.5/bin/python tests/fault/crowd.py --runs 20 --result benchmarks/results/$$(date +%F)-crowd.md
 	target/venv/3.5/bin/python tests/fault/rebase_race.py --runs 100 --result benchmarks/results/$$(date +%F)-races.md
+	target/venv/4.1/bin/python tests/fault/rebase_race.py --runs 100 --result benchmarks/results/$$(date +%F)-races-4.1.md
 	target/venv/3.5/bin/python tests/fault/run.py --kills 500 --result benchmarks/results/$$(date +%F)-faults.md
 	target/venv/3.5/bin/python tests/fault/exchange.py --kills 100 --storage local --result benchmarks/results/$$(date +%F)-exchange.md
 	target/venv/3.5/bin/python tests/fault/exchange.py --kills 100 --storage hdfs --result benchmarks/results/$$(date +%F)-exchange.md
@@ -139,10 +140,14 @@ venv-3.5 venv-4.1 venv-4.3 venv-tools venv-docs venv-readers venv-release venv-d
 # stamps: the folder holds what these sources give
 target/jars/.built: $(SOURCES) | prerequisites venv-4.3
 	tools/sbt.sh exportSparkLines jars
-	@touch target/jars/.built-3.5 target/jars/.built-4.3 $@
+	@touch target/jars/.built-3.5 target/jars/.built-4.1 target/jars/.built-4.3 $@
 
 target/jars/.built-4.3: $(SOURCES) | prerequisites venv-4.3
 	tools/sbt.sh exportSparkLines spark43_213/package
+	@touch $@
+
+target/jars/.built-4.1: $(SOURCES) | prerequisites
+	tools/sbt.sh spark41_213/package
 	@touch $@
 
 target/jars/.built-3.5: $(SOURCES) | prerequisites

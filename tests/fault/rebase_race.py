@@ -1,6 +1,6 @@
 """One application clusters a table again and again, another never stops to delete, update and merge its rows.
 
-    python tests/fault/rebase_race.py --runs 10          # some minutes a table
+    python tests/fault/rebase_race.py --runs 10          # some minutes a table; on Spark 4.1 by its python
 
 At the end the table has exactly the rows that the writer knows, as a multiset: none is lost, doubled, or
 there again. The same race is run with what Delta and Iceberg have of their own. Runs that end as a conflict
@@ -163,12 +163,11 @@ def race(
 
 
 def head(spark: SparkSession) -> str:
-    peers = tables.session.peers
     java = spark._jvm.System.getProperty("java.version")
     return f"""# Races between runs and a writer that never stops
 
 `make fault-test`, or `python tests/fault/rebase_race.py`: spark-zorder {tables.session.VERSION}, Spark
-{spark.version}, Delta {peers.DELTA}, Iceberg {peers.ICEBERG}. {machine.line(java)}.
+{spark.version}, Delta {tables.PEERS.DELTA}, Iceberg {tables.PEERS.ICEBERG}. {machine.line(java)}.
 
 One application rewrites a table of {2 * races.IDS:,} rows, two of each, into about {races.FILES} files by
 (a, b), {BETWEEN:g} s apart: `ZORDER TABLE ... FULL`, Delta's `OPTIMIZE ... ZORDER BY`, or Iceberg's
