@@ -19,7 +19,7 @@ TOOLS := target/venv/tools/bin
 LINTED := python tests tools examples $(wildcard benchmarks)
 
 .PHONY: help prerequisites demo test test-all suite jars wheel release release-check build-facts public-api notebook lint \
-  lint-python lint-jvm fmt docs cluster-test comet-test fault-test store-test hostile-test random-test mutants clean venv-3.5 venv-4.1 \
+  lint-python lint-jvm fmt docs cluster-test comet-test fault-test readers-test store-test hostile-test random-test mutants clean venv-3.5 venv-4.1 \
   venv-4.3 venv-tools venv-docs venv-readers venv-release venv-dbt
 
 help: ## shows this list
@@ -114,6 +114,9 @@ fault-test: venv-3.5 venv-4.1 target/jars/.built-3.5 target/jars/.built-4.1 ## a
 	target/venv/3.5/bin/python tests/fault/run.py --kills 500 --result benchmarks/results/$$(date +%F)-faults.md
 	target/venv/3.5/bin/python tests/fault/exchange.py --kills 100 --storage local --result benchmarks/results/$$(date +%F)-exchange.md
 	target/venv/3.5/bin/python tests/fault/exchange.py --kills 100 --storage hdfs --result benchmarks/results/$$(date +%F)-exchange.md
+
+readers-test: venv-3.5 venv-readers target/jars/.built-3.5 ## a liquid table that we, delta-rs and Delta's OPTIMIZE work on in turn: a minute
+	target/venv/3.5/bin/python tests/fault/liquid_by_others.py
 
 hostile-test: venv-3.5 target/jars/.built-3.5 ## odd tables, names, values and settings, each checked by an oracle: 3 minutes
 	target/venv/3.5/bin/python -m pytest tests/hostile
