@@ -19,7 +19,7 @@ TOOLS := target/venv/tools/bin
 LINTED := python tests tools examples $(wildcard benchmarks)
 
 .PHONY: help prerequisites demo test test-all suite jars wheel release release-check build-facts public-api notebook lint \
-  lint-python lint-jvm fmt docs cluster-test comet-test fault-test store-test hostile-test random-test mutants clean venv-3.5 venv-4.1 \
+  lint-python lint-jvm fmt docs cluster-test comet-test fault-test readers-test store-test hostile-test random-test mutants clean venv-3.5 venv-4.1 \
   venv-4.3 venv-tools venv-docs venv-readers venv-release venv-dbt
 
 help: ## shows this list
@@ -107,12 +107,16 @@ comet-test: venv-4.1 $(WHEEL) ## queries on Spark 4.1 with DataFusion Comet: the
 	tools/install_wheel.sh 4.1 python/dist
 	target/venv/4.1/bin/python tests/comet/run.py
 
-fault-test: venv-3.5 target/jars/.built-3.5 ## appends during runs, races with a writer that never stops, then 500 kills of drivers on every format, and 200 during exchanges, on the local disk and on HDFS: hours
+fault-test: venv-3.5 venv-4.1 target/jars/.built-3.5 target/jars/.built-4.1 ## appends during runs, races with a writer that never stops, then 500 kills of drivers on every format, and 200 during exchanges, on the local disk and on HDFS: hours
 	target/venv/3.5/bin/python tests/fault/crowd.py --runs 20 --result benchmarks/results/$$(date +%F)-crowd.md
 	target/venv/3.5/bin/python tests/fault/rebase_race.py --runs 100 --result benchmarks/results/$$(date +%F)-races.md
+	target/venv/4.1/bin/python tests/fault/rebase_race.py --runs 100 --result benchmarks/results/$$(date +%F)-races-4.1.md
 	target/venv/3.5/bin/python tests/fault/run.py --kills 500 --result benchmarks/results/$$(date +%F)-faults.md
 	target/venv/3.5/bin/python tests/fault/exchange.py --kills 100 --storage local --result benchmarks/results/$$(date +%F)-exchange.md
 	target/venv/3.5/bin/python tests/fault/exchange.py --kills 100 --storage hdfs --result benchmarks/results/$$(date +%F)-exchange.md
+
+readers-test: venv-3.5 venv-readers target/jars/.built-3.5 ## a liquid table that we, delta-rs and Delta's OPTIMIZE work on in turn: a minute
+	target/venv/3.5/bin/python tests/fault/liquid_by_others.py
 
 hostile-test: venv-3.5 target/jars/.built-3.5 ## odd tables, names, values and settings, each checked by an oracle: 3 minutes
 	target/venv/3.5/bin/python -m pytest tests/hostile
@@ -139,10 +143,14 @@ venv-3.5 venv-4.1 venv-4.3 venv-tools venv-docs venv-readers venv-release venv-d
 # stamps: the folder holds what these sources give
 target/jars/.built: $(SOURCES) | prerequisites venv-4.3
 	tools/sbt.sh exportSparkLines jars
-	@touch target/jars/.built-3.5 target/jars/.built-4.3 $@
+	@touch target/jars/.built-3.5 target/jars/.built-4.1 target/jars/.built-4.3 $@
 
 target/jars/.built-4.3: $(SOURCES) | prerequisites venv-4.3
 	tools/sbt.sh exportSparkLines spark43_213/package
+	@touch $@
+
+target/jars/.built-4.1: $(SOURCES) | prerequisites
+	tools/sbt.sh spark41_213/package
 	@touch $@
 
 target/jars/.built-3.5: $(SOURCES) | prerequisites

@@ -29,6 +29,8 @@ TABLES = {
     "delta-copy": ("delta", {"delta.enableDeletionVectors": "false"}),
     "iceberg-v2": ("iceberg", iceberg(2, "merge-on-read")),
     "iceberg-v3": ("iceberg", iceberg(3, "merge-on-read")),
+    "iceberg-v2-copy": ("iceberg", iceberg(2, "copy-on-write")),
+    "iceberg-v3-copy": ("iceberg", iceberg(3, "copy-on-write")),
 }
 
 
@@ -44,13 +46,13 @@ def start(folder: Path, ours: bool) -> SparkSession:
     return tables.start(folder, **more)
 
 
-def create(spark: SparkSession, folder: Path, name: str, kind: str) -> str:
-    """A table of six files, as SQL names it."""
+def create(spark: SparkSession, folder: Path, name: str, kind: str, cluster: str = "") -> str:
+    """A table of six files, as SQL names it; `cluster` is a clause of Delta's for a liquid one."""
     storage, properties = TABLES[kind]
     table = f"ice.db.{name}" if storage == "iceberg" else f"delta.`{folder / name}`"
     listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
     spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
-    spark.sql(f"CREATE TABLE {table} ({COLUMNS}) USING {storage} TBLPROPERTIES ({listed})")
+    spark.sql(f"CREATE TABLE {table} ({COLUMNS}) USING {storage} {cluster} TBLPROPERTIES ({listed})")
     source = f"SELECT /*+ REPARTITION(6) */ * FROM ({SOURCE.replace('id % 97', f'id % {IDS} % 97')}"
     spark.sql(f"INSERT INTO {table} {source} FROM range({2 * IDS}))")
     return table

@@ -1,15 +1,24 @@
-"""Sessions with Delta, Iceberg, Hudi and ours, and the table that is rewritten, in each format."""
+"""Sessions with Delta, Iceberg, Hudi and ours, and the table that is rewritten, in each format.
+
+The Spark is that of the environment: 3.5, or 4.1 with the newest Delta and Iceberg and without Hudi.
+"""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
+import pyspark
 from pyspark.sql import DataFrame, SparkSession
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "benchmarks/peers"))
+import newest
 import session
 
+ON_NEWEST = pyspark.__version__.startswith("4.1")
+# what names the versions of the formats
+PEERS = newest if ON_NEWEST else session.peers
+NEWEST_JAR = session.TOP / f"target/jars/spark-zorder-spark4.1_2.13-{session.VERSION}.jar"
 ROWS = 20_000
 BATCH = 10
 HUDI = {"hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id"}
@@ -22,6 +31,11 @@ QUICK_START = {"spark__driver__extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+
 
 def start(folder: Path, **more: str) -> SparkSession:
     """A small session that waits for nobody; `more` are settings with `__` for dots."""
+    if ON_NEWEST:
+        classes = [NEWEST_JAR, *newest.data.jars(newest.ARTIFACTS)]
+        more["spark__driver__extraClassPath"] = ":".join(map(str, classes))
+        # the usual one is Hudi's
+        more["spark__kryo__registrator"] = ""
     return session.session(
         folder,
         memory="1g",

@@ -65,6 +65,9 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture with Steps {
     // versions of its own that the newest one does not name any more
     Files.copy(metadata(t).resolve("v1.metadata.json"), strange)
     assert(vacuum() == Seq("DELETED"))
+    // what a commit leaves that is killed as it begins to write
+    Files.write(strange, Array.emptyByteArray)
+    assert(vacuum() == Seq("NOTHING_TO_DO"))
     Files.copy(metadata(other).resolve("v2.metadata.json"), strange, REPLACE_EXISTING)
     assert(vacuum() == Seq("SHARED_LOCATION"))
     val newest = Files.list(metadata(t)).iterator.asScala.filter(_.toString.endsWith(".metadata.json"))

@@ -225,16 +225,18 @@ private object SharedLocation {
 
   private def nameOf(location: String): String = location.substring(location.lastIndexOf('/') + 1)
 
+  /** An empty file is what a commit leaves that died as it began to write: no table's metadata. */
   private def metadataFiles(session: ClassicSession, opened: IcebergClusterTable): Seq[String] = {
     val directory = new Path(opened.table.location, "metadata")
     val all =
       if (opened.ownFiles.isEmpty) {
         val fs = directory.getFileSystem(session.sessionState.newHadoopConf())
-        if (fs.exists(directory)) fs.listStatus(directory).toSeq.map(_.getPath.toString) else Nil
+        if (fs.exists(directory)) fs.listStatus(directory).toSeq.map(f => (f.getPath.toString, f.getLen))
+        else Nil
       } else
         opened.table.io.asInstanceOf[SupportsPrefixOperations].listPrefix(s"$directory/").asScala.toSeq
-          .map(_.location)
-    all.filter(f => nameOf(f).contains(".metadata.json"))
+          .map(f => (f.location, f.size))
+    all.collect { case (file, bytes) if bytes > 0 && nameOf(file).contains(".metadata.json") => file }
   }
 
   /** None if it cannot be read. */
