@@ -22,6 +22,7 @@ HERE = Path(__file__).resolve().parent
 # of a run, in their order; a line on standard error ends each
 STEPS = ("schema", "select", "footers", "sample", "fit", "forecast", "rewrite", "verify", "measure", "commit")
 STEP = re.compile(r"^zorder \S+  (\w+) .*\((\d+\.\d) s\)$", re.MULTILINE)
+REFUSED = re.compile(r"^zorder \S+  commit +refused")
 AFTER = "after the commit"
 START_SECONDS = 300.0
 
@@ -66,6 +67,16 @@ class Driver:
     def ended(self) -> list[tuple[str, float]]:
         """The steps that have ended, with the seconds that each took."""
         return [(name, float(seconds)) for name, seconds in STEP.findall(self.log.read_text())]
+
+    def refused(self) -> list[bool]:
+        """Of each step that has ended, whether it was a commit that was refused."""
+        lines = self.log.read_text().splitlines()
+        return [bool(REFUSED.match(line)) for line in lines if STEP.match(line)]
+
+    def await_refused(self, count: int, seconds: float) -> None:
+        """Returns when so many commits were refused, or after some seconds."""
+        end = time.monotonic() + seconds
+        self._await(lambda: sum(self.refused()) >= count or time.monotonic() > end, "have a commit refused")
 
     def await_step(self, step: str, run: int) -> None:
         """Returns when a step of a run, the first being 0, begins."""

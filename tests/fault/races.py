@@ -39,8 +39,6 @@ def start(folder: Path, ours: bool) -> SparkSession:
     extensions = [e for e in tables.session.EXTENSIONS if "hudi" not in e and (ours or "zorder" not in e)]
     more = {
         "spark__sql__extensions": ",".join(extensions),
-        # each application sees at once what the other has committed
-        "spark__sql__catalog__ice__cache-enabled": "false",
         "spark__log__level": "OFF",
     }
     return tables.start(folder, **more)

@@ -5,7 +5,8 @@
 After every kill the table is read as it lies there: it has all its rows, or says clearly that it cannot be
 read (plain Parquet, between two renames). Then a vacuum recovers plain Parquet, and it has all its rows; on
 the others, which have nothing to recover, it comes after every tenth kill. One of the tables is larger than a
-batch, so that a run of it is many commits.
+batch, so that a run of it is many commits. Beside two of them, the session of this program never stops to
+delete, update and merge rows while a driver lives, so that runs are put on what others removed.
 At the end a vacuum leaves no file that the table does not know.
 """
 
@@ -22,7 +23,8 @@ from collections import Counter
 from pathlib import Path
 
 import tables
-from drivers import AFTER, STEPS, Drivers, under_way
+import watched
+from drivers import AFTER, STEPS, Driver, Drivers, under_way
 
 # a run is killed in one of its steps, each as often as any other, the commit four times as often
 DANGER = ("commit",) * 3
@@ -30,12 +32,21 @@ RUNS = 2
 # of a run in steps: about as many commits as two runs have, and the lines on the last of them
 STEP_COMMITS = 12
 LAST_STEPS = 7
+# beside a writer: of the first so many refused commits one, if there is one in so many seconds, and about as
+# long as the round after it takes
+REFUSALS = 3
+REFUSAL_SECONDS = 40.0
+ROUND_SECONDS = 1.5
 WHERE = (*STEPS, AFTER)
+# of rows, and of Iceberg's deletion vectors
+DATA = (".parquet", ".puffin")
 
 
 def killed(drivers: Drivers, kind: str, chance: random.Random) -> tuple[int, str]:
     """Kills a driver in a step of one of its first runs; the runs that it had begun, and the step."""
     driver = drivers.next(kind)
+    if kind in tables.BESIDE_WRITER:
+        return killed_when_refused(driver, chance)
     if kind == "steps":
         driver.await_ended("commit", chance.randrange(STEP_COMMITS))
         seconds = driver.ended()[-LAST_STEPS:]
@@ -51,75 +62,100 @@ def killed(drivers: Drivers, kind: str, chance: random.Random) -> tuple[int, str
     return runs, under_way(driver.ended())
 
 
-def looked_at(spark: tables.SparkSession, folder: Path, kind: str, whole: tuple[int, int]) -> str:
+def killed_when_refused(driver: Driver, chance: random.Random) -> tuple[int, str]:
+    """Kills a driver soon after one of its first refused commits, if there are any."""
+    driver.await_refused(chance.randint(1, REFUSALS), REFUSAL_SECONDS)
+    time.sleep(chance.uniform(0.0, ROUND_SECONDS))
+    runs = driver.kill()
+    steps = driver.ended()
+    begun = max((n for n, (name, _) in enumerate(steps) if name == STEPS[0]), default=0)
+    refused = driver.refused()[begun:]
+    if not any(refused):
+        return runs, "before a refusal"
+    if refused[-1]:
+        return runs, "while re-basing"
+    return runs, AFTER if steps[-1][0] == "commit" else "between re-basing and the next commit"
+
+
+def looked_at(table: watched.Alone) -> str:
     """What a reader sees right after the kill."""
     try:
-        seen = tables.fingerprint(tables.read(spark, folder, kind))
+        wrong = table.wrong()
     except Exception as error:
-        if kind != "parquet":
+        if table.kind != "parquet":
             raise
         return f"error: {type(error).__name__}"
-    if seen != whole:
-        raise SystemExit(f"{kind}: a reader saw {seen} and not {whole}, without an error")
+    if wrong:
+        raise SystemExit(f"{table.kind}: a reader saw {wrong}, without an error")
     return "all rows"
 
 
 def age(folder: Path) -> None:
     """Makes files two days old: a vacuum keeps younger ones that no snapshot has."""
     old = time.time() - 2 * 24 * 3600
-    for path in folder.rglob("*.parquet"):
-        os.utime(path, (old, old))
+    for path in folder.rglob("*"):
+        if path.suffix in DATA:
+            os.utime(path, (old, old))
 
 
-def leftovers(spark: tables.SparkSession, folder: Path, kind: str) -> list[str]:
-    """Data files under and beside the table that no reader reads, after a vacuum."""
-    if kind == "iceberg":
+def vacuum_all(spark: tables.SparkSession, folder: Path, kind: str) -> None:
+    """Ends this program if a vacuum leaves data files under or beside the table that no reader reads."""
+    name = tables.of_iceberg(kind)
+    if name:
         age(folder / "ice")
-    spark.sql(f"ZORDER VACUUM {tables.target(folder, kind)} RETAIN 0 HOURS").collect()
+    said = spark.sql(f"ZORDER VACUUM {tables.target(folder, kind)} RETAIN 0 HOURS").collect()
     live = {f.name for f in tables.session.files(tables.read(spark, folder, kind))}
+    if name:
+        vectors = spark.sql(f"SELECT file_path FROM {name}.delete_files").collect()
+        live |= {Path(row[0]).name for row in vectors}
     # a staging directory of plain Parquet lies beside the table, and has its name in its own
-    roots = [folder / "ice"] if kind == "iceberg" else [p for p in folder.iterdir() if kind in p.name]
+    roots = [folder / name.replace(".", "/")] if name else [p for p in folder.iterdir() if kind in p.name]
     logs = {"_delta_log", ".hoodie"}
-    found = [p for root in roots for p in root.rglob("*.parquet") if not logs.intersection(p.parts)]
-    return sorted(str(p.relative_to(folder)) for p in found if p.name not in live)
+    found = [p for root in roots for p in root.rglob("*") if p.suffix in DATA and p.name not in live]
+    left = sorted(str(p.relative_to(folder)) for p in found if not logs.intersection(p.parts))
+    if left:
+        what = f"{len(left)} files that nobody reads, such as {left[0]}"
+        raise SystemExit(f"{kind}: a vacuum left {what}; it said {said}")
 
 
 def campaign(
     spark: tables.SparkSession, drivers: Drivers, folder: Path, kind: str, kills: int, seed: int
 ) -> tuple[str, str]:
     """The kills of one format; a line for each table of the result."""
-    tables.create(spark, folder, kind)
-    whole = tables.fingerprint(tables.read(spark, folder, kind))
+    table = watched.table(spark, folder, kind, seed)
     chance = random.Random(seed)
     seen: Counter[str] = Counter()
     steps: Counter[str] = Counter()
     runs = 0
     for i in range(kills):
         start = time.monotonic()
-        begun, step = killed(drivers, kind, chance)
+        table.begin()
+        try:
+            begun, step = killed(drivers, kind, chance)
+        finally:
+            table.end()
         runs += begun
         steps[step] += 1
-        at_once = looked_at(spark, folder, kind, whole)
+        at_once = looked_at(table)
         seen[at_once] += 1
         # formats with transactions have nothing to recover: the next driver's runs find the table as it is
         if kind == "parquet" or i % 10 == 9:
             spark.sql(f"ZORDER VACUUM {tables.target(folder, kind)}").collect()
-            after = tables.fingerprint(tables.read(spark, folder, kind))
-            if after != whole:
-                raise SystemExit(f"{kind}: after recovery {i + 1} there are {after} and not {whole}")
+            if wrong := table.wrong():
+                raise SystemExit(f"{kind}: after recovery {i + 1} there are {wrong}")
         took = time.monotonic() - start
         print(
             f"{kind}: kill {i + 1} of {kills} in run {begun}: {step}; then {at_once} ({took:.1f} s)",
             flush=True,
         )
-    left = leftovers(spark, folder, kind)
-    if left:
-        raise SystemExit(f"{kind}: a vacuum left {len(left)} files that nobody reads, such as {left[0]}")
+    vacuum_all(spark, folder, kind)
+    if wrong := table.wrong():
+        raise SystemExit(f"{kind}: after the last vacuum there are {wrong}")
     readers = "; ".join(f"{what}: {n}" for what, n in sorted(seen.items()))
     line = f"| {kind} | {kills} | {runs} | {readers} | {kills} of {kills} | none |"
-    if kind == "steps":
+    if kind == "steps" or kind in tables.BESIDE_WRITER:
         moments = ", ".join(f"{n} {moment}" for moment, n in sorted(steps.items()))
-        return line, f"\nThe kills of `steps` by moment: {moments}."
+        return line, f"\nThe kills of `{kind}` by moment: {moments}.{table.note()}"
     return line, f"| {kind} | " + " | ".join(str(steps[step]) for step in WHERE) + " |"
 
 
@@ -142,17 +178,20 @@ def main() -> int:
             ]
         finally:
             drivers.close()
-        peers = tables.session.peers
+        hudi = "" if tables.ON_NEWEST else f", Hudi {tables.session.peers.HUDI}"
         head = [
             "# A driver that is killed",
             "",
             f"`python tests/fault/run.py --kills {arguments.kills} --seed {arguments.seed} "
             f"--formats {' '.join(arguments.formats)}`, {time.strftime('%Y-%m-%d')}, Spark {spark.version},",
-            f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}, Hudi {peers.HUDI}: kill -9 of a driver that",
+            f"Delta {tables.PEERS.DELTA}, Iceberg {tables.PEERS.ICEBERG}{hudi}: kill -9 of a driver that",
             f"rewrites {tables.ROWS:,} rows again and again, in a step",
             f"and a moment of its first {RUNS} runs that chance takes. A reader looks at once; then a vacuum",
             "recovers (after every tenth kill, but on Parquet after each). `steps` is a Delta table that is",
-            "clustered in many commits, and the next run goes on where one died.",
+            "clustered in many commits, and the next run goes on where one died; `liquid` is one with liquid",
+            "clustering. Beside `rebased` (Delta with deletion vectors) and `marked` (Iceberg, version 3) a",
+            "writer never stops to delete, update and merge rows while a driver lives; they are killed soon",
+            "after a refused commit, and a reader must find the rows that the writer knows.",
             "",
             "| format | kills | runs begun | a reader at once | all rows afterwards | left by vacuum |",
             "| --- | --- | --- | --- | --- | --- |",
@@ -171,8 +210,10 @@ def main() -> int:
         if arguments.result:
             arguments.result.write_text(text)
         spark.stop()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    except BaseException:
+        print(f"The tables are in {folder}.")
+        raise
+    shutil.rmtree(folder, ignore_errors=True)
     return 0
 
 

@@ -22,8 +22,12 @@ NEWEST_JAR = session.TOP / f"target/jars/spark-zorder-spark4.1_2.13-{session.VER
 ROWS = 20_000
 BATCH = 10
 HUDI = {"hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id"}
-# `steps` is a Delta table that is larger than a batch, and clustered commit by commit
-FORMATS = ("parquet", "delta", "iceberg", "hudi", "steps")
+# tables of `races` where others remove rows during a run: its files are written again without them, or these
+# rows are marked there
+BESIDE_WRITER = {"rebased": "delta-vectors", "marked": "iceberg-v3"}
+# `steps` is a Delta table that is larger than a batch, and clustered commit by commit; `liquid` is one with
+# liquid clustering
+FORMATS = ("parquet", "delta", "iceberg", "hudi", "steps", "liquid", *BESIDE_WRITER)
 STEP_BYTES = 400_000
 # for a JVM that lives some seconds
 QUICK_START = {"spark__driver__extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
@@ -43,18 +47,25 @@ def start(folder: Path, **more: str) -> SparkSession:
         spark__databricks__delta__retentionDurationCheck__enabled="false",
         spark__sql__sources__parallelPartitionDiscovery__parallelism="2",
         spark__zorder__commit__waitSeconds="0.3",
+        # each application sees at once what the other has committed
+        **{"spark__sql__catalog__ice__cache-enabled": "false"},
         **more,
     )
 
 
 def target(folder: Path, kind: str) -> str:
     """The table as our statements name it."""
-    return "ice.db.t" if kind == "iceberg" else f"'{folder / kind}'"
+    return of_iceberg(kind) or f"'{folder / kind}'"
+
+
+def of_iceberg(kind: str) -> str | None:
+    """The name of an Iceberg table."""
+    return {"iceberg": "ice.db.t", "marked": "ice.db.marked"}.get(kind)
 
 
 def storage(kind: str) -> str:
     """The format that Spark reads and writes."""
-    return "delta" if kind == "steps" else kind
+    return "delta" if kind in ("steps", "liquid", "rebased") else kind
 
 
 def statement(folder: Path, kind: str, columns: str) -> str:
@@ -85,15 +96,19 @@ def create(spark: SparkSession, folder: Path, kind: str) -> None:
         spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
         rows(spark).writeTo("ice.db.t").create()
     else:
+        if kind == "liquid":
+            columns = "id BIGINT, a INT, b BIGINT, s STRING"
+            spark.sql(f"CREATE TABLE delta.`{folder / kind}` ({columns}) USING delta CLUSTER BY (a, b)")
         options = HUDI if kind == "hudi" else {}
-        rows(spark).write.format(storage(kind)).options(**options).save(str(folder / kind))
+        mode = "append" if kind == "liquid" else "error"
+        rows(spark).write.format(storage(kind)).options(**options).mode(mode).save(str(folder / kind))
 
 
 def read(spark: SparkSession, folder: Path, kind: str) -> DataFrame:
     """The table as everybody reads it, nothing cached."""
-    if kind == "iceberg":
-        spark.sql("REFRESH TABLE ice.db.t")
-        return spark.table("ice.db.t")
+    if name := of_iceberg(kind):
+        spark.sql(f"REFRESH TABLE {name}")
+        return spark.table(name)
     spark.catalog.refreshByPath(str(folder / kind))
     return spark.read.format(storage(kind)).load(str(folder / kind))
 
