@@ -8,7 +8,7 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.DataFrame
-import sparkzorder.LongTest
+import sparkzorder.{LongTest, SameOnAllLines}
 
 /**
  * Queries of Delta tables at random, with deleted rows, files without bounds, partitions, renamed, added and widened
@@ -18,6 +18,10 @@ import sparkzorder.LongTest
 class DeltaSkippingAtRandomSuite extends AnyFunSuite with NarrowedTables {
 
   private val kinds = Seq("ORDER BY ... LIMIT", "list", "function", "join", "index")
+
+  // making a table takes as long as ten queries
+  test("10 queries at random of one table", SameOnAllLines)(
+    atRandom(seeds = Seq(0), queries = 10, Seq("indexed")))
 
   for ((seeds, name) <- RandomQueries.parts)
     test(s"$name: first rows, lists, functions and joins", LongTest)(
