@@ -142,11 +142,18 @@ def joined(spark: SparkSession, kind: str, query: str) -> list[str]:
     """Keys leave out files where Spark broadcasts them; answers are the same where Comet does."""
     expected, _, _ = answer(spark, query, comet=False, skipping=False)
     by_comet, all_files, _ = answer(spark, query, comet=True, skipping=True)
+    told = reasons(spark, query)
     spark.conf.set(BROADCAST, "false")
     by_spark, files, native = answer(spark, query, comet=True, skipping=True)
+    told_of_spark = reasons(spark, query)
     spark.conf.unset(BROADCAST)
     print(f"{kind}, a join: {files} files by {native}, {all_files} where Comet broadcasts", flush=True)
     wrong = [] if by_comet == expected and by_spark == expected else [f"{kind}, a join: the rows differ"]
+    # of Delta Comet reads nothing, so that Spark broadcasts
+    if (BROADCAST in told) != (all_files > files) or BROADCAST in told_of_spark:
+        wrong.append(
+            f"{kind}, a join: ZORDER EXPLAIN says {told}, and where Spark broadcasts {told_of_spark}"
+        )
     return wrong + ([] if files <= 5 else [f"{kind}, a join: {files} files where Spark broadcasts five keys"])
 
 
@@ -203,6 +210,12 @@ def kept(spark: SparkSession, query: str) -> int:
     """The files that ZORDER EXPLAIN says a query with Comet reads."""
     rows = spark.sql(f"ZORDER EXPLAIN {query}").collect()
     return max((row["kept"] for row in rows if row["filter"] is None), default=0)
+
+
+def reasons(spark: SparkSession, query: str) -> str:
+    """What ZORDER EXPLAIN says of the scans of a query with Comet."""
+    rows = spark.sql(f"ZORDER EXPLAIN {query}").collect()
+    return " ".join(row["reason"] for row in rows if row["filter"] is None)
 
 
 if __name__ == "__main__":

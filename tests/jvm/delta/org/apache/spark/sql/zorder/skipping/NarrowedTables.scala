@@ -51,7 +51,4 @@ trait NarrowedTables extends DeltaFixture with SkippedScans { this: TestSuite =>
   protected def texts(path: Path): Seq[String] = texts(read(path).collect().toSeq)
 
   protected def texts(rows: Seq[Row]): Seq[String] = rows.map(_.toString).sorted
-
-  protected def withoutSkipping[T](body: => T): T =
-    withConf("spark.zorder.skipping.enabled" -> "false")(body)
 }

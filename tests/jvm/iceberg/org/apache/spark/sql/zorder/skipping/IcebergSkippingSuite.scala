@@ -62,9 +62,6 @@ private[skipping] trait NarrowedIcebergTables extends IcebergFixture with Skippe
       .collect { case t: FileScanTask => t.file.location }
   }.toSet
 
-  protected def withoutSkipping[T](body: => T): T =
-    withConf("spark.zorder.skipping.enabled" -> "false")(body)
-
   protected def listed(from: Int, count: Int): String = (from until from + count).mkString(", ")
 }
 

@@ -70,10 +70,34 @@ trait SkippedScans extends UncompiledQueries with AdaptiveSparkPlanHelper { this
   protected def opens(query: => DataFrame): Long = {
     val df = query
     val rows = df.collect().map(_.toString).sorted.toSeq
-    withConf("spark.zorder.skipping.enabled" -> "false") {
+    withoutSkipping {
       assert(query.collect().map(_.toString).sorted.toSeq === rows)
     }
     opened(df)
+  }
+
+  protected def withoutSkipping[T](body: => T): T =
+    withConf("spark.zorder.skipping.enabled" -> "false")(body)
+
+  /**
+   * Whether a query opens fewer files than its format plans; its rows must be the same, also where others have written to
+   * the table since both were planned.
+   */
+  protected def opensFewer(text: String, isOrdered: Boolean, change: Option[String])(
+      ask: String => DataFrame): Boolean = {
+    def planned: DataFrame = {
+      val df = ask(text)
+      assert(df.queryExecution.executedPlan.output.nonEmpty)
+      df
+    }
+    def answer(df: DataFrame): Seq[String] = {
+      val rows = df.collect().map(_.toString).toSeq
+      if (isOrdered) rows else rows.sorted
+    }
+    val (whole, narrowed) = (withoutSkipping(planned), planned)
+    change.foreach(ask)
+    assert(answer(narrowed) === withoutSkipping(answer(whole)), s"$text; meanwhile: $change")
+    opened(narrowed) < opened(whole)
   }
 }
 

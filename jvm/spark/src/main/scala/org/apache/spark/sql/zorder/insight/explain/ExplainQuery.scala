@@ -5,6 +5,7 @@ import scala.util.Try
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.expressions.{Expression, IsNotNull, PlanExpression}
+import org.apache.spark.sql.catalyst.plans.{Inner, LeftSemi}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{
   CommandExecutionMode,
@@ -26,6 +27,7 @@ import org.apache.spark.sql.zorder.skipping.join.AfterKeysExec
 import org.apache.spark.sql.zorder.skipping.make.IndexActions
 import org.apache.spark.sql.zorder.skipping.scan.{
   NarrowedFileIndex,
+  PruningFileIndex,
   ScansOfFormats,
   SkippingFileIndex,
   SkippingUsage
@@ -44,6 +46,7 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
     .add("files", LongType).add("summary", StringType)
 
   private val SparksNodes = "org.apache.spark.sql.execution."
+  private val CometsBroadcast = "org.apache.spark.sql.comet.CometBroadcastExchangeExec"
 
   /** One row for each scan, filter NULL, and one behind it for each of its filters. */
   def ofText(session: ClassicSession, text: String): Seq[Row] =
@@ -75,12 +78,36 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
       case a: AfterKeysExec => collectLeaves(a.right)
       case s: SubqueryAdaptiveBroadcastExec => collectLeaves(s.child)
     }.flatten
-    collectWithSubqueries(plan) { case p if !waitedFor.exists(_ eq p) => sparksOwn(p) }.flatMap {
+    val withoutKeys = if (files.isOff) Nil else besideComets(plan)
+    collectWithSubqueries(plan) { case p if !waitedFor.exists(_ eq p) => p -> sparksOwn(p) }.flatMap {
       // the query that fills the cache reads what was asked to be cached
-      case s: InMemoryTableScanExec if !s.relation.cacheBuilder.isCachedColumnBuffersLoaded =>
+      case (_, s: InMemoryTableScanExec) if !s.relation.cacheBuilder.isCachedColumnBuffersLoaded =>
         scans(files, s.relation.cachedPlan)
-      case p => explained(files).lift(p)
+      case (p, own) =>
+        val found = explained(files).lift(own)
+        if (withoutKeys.exists(_ eq p) && skips(own)) found.map(_.and(FileScans.KeysOfComet)) else found
     }
+  }
+
+  /**
+   * The scans that are joined with a table which DataFusion Comet broadcasts. Its broadcasts hold no relation of
+   * Spark's, whose keys `JoinKeysRule` could read.
+   */
+  private def besideComets(plan: SparkPlan): Seq[SparkPlan] = collectWithSubqueries(plan) {
+    case join if join.children.exists(isCometsBroadcast) && hasKeys(join) =>
+      join.children.filterNot(isCometsBroadcast).flatMap(collectLeaves(_))
+  }.flatten
+
+  private def isCometsBroadcast(p: SparkPlan): Boolean = p.getClass.getName == CometsBroadcast
+
+  /** Whether rows without a partner are left out. */
+  private def hasKeys(join: SparkPlan): Boolean =
+    join.productIterator.exists(t => t == Inner || t == LeftSemi)
+
+  private def skips(scan: SparkPlan): Boolean = scan match {
+    case s: FileSourceScanExec => s.relation.location.isInstanceOf[PruningFileIndex]
+    case s: BatchScanExec => ScansOfFormats.explained(s.scan).isDefined
+    case _ => false
   }
 
   /**
@@ -170,6 +197,9 @@ final private case class ExplainedScan(
     format: Option[String] = None,
     isAtMost: Boolean = false) {
 
+  def and(more: String): ExplainedScan =
+    copy(reason = Seq(reason, more).filter(_.nonEmpty).mkString("; "))
+
   /**
    * How many files are opened, of how many, and who leaves out the others; None where files are not counted.
    */
@@ -228,10 +258,7 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
     val (laterFilters, partitionFilters) = scan.partitionFilters.partition(FileScans.dynamic)
     val found = planned(scan, partitionFilters)
     if (laterFilters.isEmpty) found
-    else {
-      val reasons = Seq(found.reason, FileScans.LaterPartitions).filter(_.nonEmpty)
-      found.copy(reason = reasons.mkString("; "), isAtMost = true)
-    }
+    else found.and(FileScans.LaterPartitions).copy(isAtMost = true)
   }
 
   private def planned(scan: FileSourceScanExec, partitionFilters: Seq[Expression]): ExplainedScan = {
@@ -369,7 +396,7 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
   private def partitioning(scan: FileSourceScanExec): Set[String] =
     scan.relation.partitionSchema.fieldNames.toSet
 
-  private def isOff: Boolean = !SessionKeys.SkippingEnabled.orDefault(session.sessionState.conf)
+  def isOff: Boolean = !SessionKeys.SkippingEnabled.orDefault(session.sessionState.conf)
 
   private def outdated(index: StatisticsIndex): String = {
     val names = index.outdated.map(_.sql)
@@ -403,6 +430,9 @@ private object FileScans {
   val Aggregated = "the index itself answers for the other files"
   val OwnFilters = "no filter that leaves out files beyond those that the format itself leaves out"
   val LaterPartitions = "the keys of a join or subquery leave out partitions when the query runs"
+  val KeysOfComet: String =
+    "DataFusion Comet broadcasts the table that it is joined with, so that no keys are known: " +
+      "spark.comet.exec.broadcastExchange.enabled = false gives the broadcast back to Spark"
   val Off: String = s"${SessionKeys.SkippingEnabled.key} is false"
 
   private def leftOut(files: Long): String =
