@@ -161,7 +161,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
           else
             others.copy(underway =
               Some(underway.copy(waiting = waiting -- replaced, stepsLeft = stepsLeft)))
-        BatchResult(written.copy(reason = reason), batch)
+        BatchResult(written.copy(reason = (reason + written.rebased).trim), batch)
       case _ =>
         BatchResult(
           report.nothingToDo(
