@@ -22,8 +22,6 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
 
   private val run = "BY (a, b) WITH (fileCount = 8)"
 
-  private def rows(path: Path): Seq[String] = read(path).collect().map(_.toString).sorted.toSeq
-
   /** Lets others do one thing after the other, each when the run is about to commit. */
   private def beside[A](others: (() => Any)*)(body: => A): A = {
     val left = others.iterator
