@@ -102,6 +102,17 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("a few new rows in many files: no more jobs than there have to be") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      clustered(path, 64)
+      append(path, more(rows, 400))
+      val (row, watch) = keepsRows(path)(JobWatch(spark)(done(zorder(path, run))))
+      assert(metric[Long](row, "rows") === 400, reason(row))
+      watch.startedAtMost(7)
+    }
+  }
+
   test("a number of files that the rows do not give is asked for once") {
     withTempDir { dir =>
       val path = dir.resolve("t")

@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.clustering
 
 import scala.collection.mutable
 
+import org.scalatest.Assertions._
+
 import org.apache.spark.scheduler._
 import org.apache.spark.sql.SparkSession
 
@@ -27,6 +29,12 @@ final class JobWatch extends SparkListener {
   }
 
   def jobs: Seq[String] = synchronized(description.values.toSeq)
+
+  /** Fails with the names of all jobs if these were more. */
+  def startedAtMost(n: Int): Unit = {
+    assert(jobs.length <= n, jobs.mkString("\n", "\n", ""))
+    ()
+  }
 
   /** Bytes of shuffle files. */
   def shuffleBytes: Long = synchronized(shuffled)

@@ -84,11 +84,14 @@ trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: TestSuite =
       spark.read.parquet(path.resolve(f).toString).count() > 0)
   }
 
+  /** All rows as text, so that a difference shows. */
+  def rows(path: Path): Seq[String] = read(path).collect().map(_.toString).sorted.toSeq
+
   /** Runs `body` and checks that the table's rows stay what they were. */
   def keeps[A](path: Path)(body: => A): A = {
-    val before = read(path).collect().map(_.toString).sorted.toSeq
+    val before = rows(path)
     val out = body
-    assert(read(path).collect().map(_.toString).sorted.toSeq === before)
+    assert(rows(path) === before)
     out
   }
 

@@ -22,8 +22,6 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
 
   private val run = "BY (a, b) WITH (fileCount = 8)"
 
-  private def rows(path: Path): Seq[String] = read(path).collect().map(_.toString).sorted.toSeq
-
   /** Lets others do one thing after the other, each when the run is about to commit. */
   private def beside[A](others: (() => Any)*)(body: => A): A = {
     val left = others.iterator
@@ -169,26 +167,25 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("a map cannot be compared: a conflict", SameOnAllLines, LongTest) {
+  private val incomparable = Seq("map('k', id % 2)", "parse_json(concat('{\"k\": ', id % 2, '}'))")
+
+  private def of(value: String): DataFrame = {
+    assume(value.startsWith("map") || spark.version.head >= '4', "Spark 3.5 has no VARIANT")
+    spark.range(0, 2000, 1, 4).selectExpr("int(id % 100) AS a", "int(id % 10) AS b", s"$value AS m")
+  }
+
+  for (value <- incomparable) test(s"$value cannot be compared: a conflict", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      saved(
-        spark.range(0, 2000, 1, 4).selectExpr("id % 100 AS a", "int(id / 7) AS b", "map('k', id % 3) AS m"),
-        path)
-      conflicts(path, "BY (a, b) WITH (fileCount = 4)", "DELETE FROM <t> WHERE a = 17 AND b < 100")
+      saved(of(value), path)
+      conflicts(path, "BY (a, b) WITH (fileCount = 4)", "DELETE FROM <t> WHERE a = 17")
     }
   }
 
-  test("row tracking: rows are told apart by their ids, also where there is a map") {
+  for (value <- incomparable) test(s"row tracking: rows are told apart by their ids, also of $value") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      saved(
-        spark.range(0, 2000, 1, 4).selectExpr(
-          "int(id % 100) AS a",
-          "int(id % 10) AS b",
-          "map('k', id % 2) AS m"),
-        path,
-        "enableRowTracking" -> "true")
+      saved(of(value), path, "enableRowTracking" -> "true")
       def ids(): Seq[String] =
         read(path).selectExpr("a", "b", "_metadata.row_id", "_metadata.row_commit_version").collect()
           .map(_.toString).sorted.toSeq

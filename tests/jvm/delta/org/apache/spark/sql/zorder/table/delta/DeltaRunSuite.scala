@@ -51,6 +51,20 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
     assert(reads.map(_._1.split(": ").last).filter(_.nonEmpty) === Seq("sample", "rewrite"), jobs.jobs)
   }
 
+  test("a few new rows in many files: no more jobs than there have to be") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 40000)
+      done(zorder(path, "BY (a, b) WITH (fileCount = 64, pageRowLimit = 500)"))
+      numbers(40400).where("id >= 40000").coalesce(1).write.format("delta").mode("append").save(path.toString)
+      // Delta would read its log once more, as nobody's Delta does but that of tests
+      val (row, watch) = withConf("spark.databricks.delta.incremental.commit.forceVerifyInTests" -> "false")(
+        keeps(path)(JobWatch(spark)(done(zorder(path, "BY (a, b)")))))
+      assert(metric[Long](row, "rows") === 400, reason(row))
+      watch.startedAtMost(7)
+    }
+  }
+
   test("Delta's history says OPTIMIZE, of which columns and files") {
     val last = history(clustered)
     assert(last.getAs[String]("operation") === "OPTIMIZE")

@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.table.delta
 
 import java.nio.file.{Files, Path}
 
+import scala.util.{Failure, Success, Try}
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
@@ -281,6 +283,52 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
       assert(metric[Long](row, "rows") === 20000)
     }
   }
+
+  for ((name, statement, vectors, commits) <- Seq(
+      // rows of all files: those of earlier steps, of this one, and those that wait
+      ("DELETE with deletion vectors", "DELETE FROM <t> WHERE pmod(id - <n>, 500) = 0", true, Seq(1, 5)),
+      ("UPDATE, copy-on-write of one file", "UPDATE <t> SET a = -5 WHERE id = <n>", false, Seq(1, 5)),
+      ("UPDATE, copy-on-write of all", "UPDATE <t> SET a = -5 WHERE pmod(id - <n>, 500) = 0", false, Seq(1)),
+      ("UPDATE, copy-on-write of all", "UPDATE <t> SET a = -5 WHERE pmod(id - <n>, 500) = 0", false, Seq(5))))
+    test(s"region by region beside a writer: $name, before commit ${commits.mkString(" and ")}") {
+      withTempDir { dir =>
+        val path = dir.resolve("t")
+        delta(path, 8000, Map("enableDeletionVectors" -> vectors.toString))
+        val limited = options(path, 2, ", force = true", files = 8)
+        // of the first file, which is one of the first step
+        val first =
+          spark.read.parquet(path.resolve(dataFiles(path).keys.min).toString).head().getLong(0)
+        var (tried, after) = (0, Seq.empty[String])
+        CrashPoint.meanwhile = place =>
+          if (place == "delta-commit") {
+            tried += 1
+            if (commits.contains(tried)) {
+              val id = if (tried == 1) first else 5
+              spark.sql(statement.replace("<t>", s"delta.`$path`").replace("<n>", s"$id")).collect()
+              after = rows(path)
+            }
+          }
+        val ended =
+          try Try(zorder(path, s"BY (a, b) $limited"))
+          finally CrashPoint.meanwhile = _ => ()
+        assert(after.nonEmpty && rows(path) === after, "rows lost, doubled, or there again")
+        val steps = replaced(path).length
+        ended match {
+          case Success(row) =>
+            assert(status(row) === "DONE" && metric[Long](row, "numBatches") === steps)
+            assert(name.endsWith("all") || reason(row).contains("Others removed or rewrote"), reason(row))
+          case Failure(e: ZOrderConflictException) =>
+            assert(e.condition === "ZORDER_CONFLICT.COMMIT_REFUSED" && name.endsWith("all"))
+            assert(steps === commits.head - 1, "earlier steps stay")
+          case Failure(e) => throw e
+        }
+        info(ended.fold(_.getMessage.take(60), reason(_)))
+        assert(unknown(path) === Set.empty)
+        // what is left to do, and then what the writer has added
+        (1 to 2).foreach(_ => keeps(path)(zorder(path, s"BY (a, b) $limited")))
+        assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
+      }
+    }
 
   test("a value that fills several files, and partitions of which one is larger than a batch") {
     withTempDir { dir =>

@@ -66,6 +66,11 @@ private[zorder] trait IcebergFixture
     full
   }
 
+  /** For a table of this format version that others change by merge-on-read or copy-on-write. */
+  protected def writing(version: Int, mode: String): String =
+    s"TBLPROPERTIES ('format-version' = '$version', 'write.delete.mode' = '$mode', " +
+      s"'write.update.mode' = '$mode', 'write.merge.mode' = '$mode')"
+
   /** Rows in the order of a shuffled id: no column is clustered; `files` files in one snapshot. */
   protected def fill(table: String, rows: Long, files: Int, columns: String*): Unit =
     spark.range(0, rows, 1, files).selectExpr(columns: _*).writeTo(table)

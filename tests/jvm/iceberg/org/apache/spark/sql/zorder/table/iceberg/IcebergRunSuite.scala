@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.zorder.clustering.JobWatch
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import sparkzorder.LongTest
 import sparkzorder.SameOnAllLines
@@ -55,6 +57,17 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO" && filesOf(t) == files)
     assert(status(sql(s"ZORDER TABLE $t FULL BY (a, b) WITH (fileCount = 4, force = true)").head()) == "DONE")
     assert(filesOf(t).intersect(files).isEmpty)
+  }
+
+  test("a few new rows in many files: no more jobs than there have to be") {
+    val t = filled("jobs")
+    cluster(t, "a, b", "WITH (fileCount = 32, force = true)")
+    fill(t, 80, 1, values: _*)
+    val before = content(t)
+    val (row, watch) = JobWatch(spark)(cluster(t, "a, b", ""))
+    assert(status(row) == "DONE" && row.getAs[Row]("metrics").getAs[Long]("rows") == 80)
+    watch.startedAtMost(6)
+    assert(content(t) == before)
   }
 
   test("new rows go into the cells that they fall into, and the other files stay", SameOnAllLines) {

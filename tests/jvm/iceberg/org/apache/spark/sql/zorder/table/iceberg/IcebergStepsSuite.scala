@@ -1,8 +1,12 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
+import scala.util.{Failure, Success, Try}
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
@@ -39,6 +43,53 @@ class IcebergStepsSuite extends AnyFunSuite with IcebergFixture {
       assert(sql(s"SELECT * FROM $t VERSION AS OF $snapshot").count() == 8000)
     assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO")
   }
+
+  private val (marked, copied) = ("merge-on-read", "copy-on-write")
+
+  for ((name, statement, version, mode, commits) <- Seq(
+      // rows of all files: those of earlier steps, of this one, and those that wait
+      ("DELETE by positions", "DELETE FROM <t> WHERE id % 500 = <n>", 2, marked, Seq(1, 5)),
+      ("DELETE by vectors", "DELETE FROM <t> WHERE id % 500 = <n>", 3, marked, Seq(1, 5)),
+      ("UPDATE, copy-on-write of one file", "UPDATE <t> SET a = -5 WHERE id = <n>", 2, copied, Seq(1, 5)),
+      ("UPDATE, copy-on-write of all", "UPDATE <t> SET a = -5 WHERE id % 500 = <n>", 2, copied, Seq(1)),
+      ("UPDATE, copy-on-write of all", "UPDATE <t> SET a = -5 WHERE id % 500 = <n>", 2, copied, Seq(5))))
+    test(
+      s"region by region beside a writer: $name, before commit ${commits.mkString(" and ")}",
+      LongTest.unless(version == 3): _*) {
+      val t = create("beside", "id BIGINT, a INT, b BIGINT", writing(version, mode))
+      fill(t, 8000, 8, columns: _*)
+      val limit = tasks(t).map(_.file.fileSizeInBytes).sum / 2
+      def run(): Row =
+        cluster(t, "a, b", s"WITH (fileCount = 8, force = true, maxBytesInFlight = $limit)")
+      var (tried, after) = (0, Seq.empty[String])
+      CrashPoint.meanwhile = (place: String) =>
+        if (place == "iceberg-commit") {
+          tried += 1
+          if (commits.contains(tried)) {
+            sql(statement.replace("<t>", t).replace("<n>", s"$tried"))
+            after = content(t)
+          }
+        }
+      val ended =
+        try Try(run())
+        finally CrashPoint.meanwhile = (_: String) => ()
+      assert(after.nonEmpty && content(t) == after, "rows lost, doubled, or there again")
+      val steps = replaced(t).size
+      ended match {
+        case Success(row) =>
+          assert(status(row) == "DONE" && row.getAs[Row]("metrics").getAs[Long]("numBatches") == steps)
+          val reason = row.getAs[String]("reason")
+          assert(name.endsWith("all") || reason.contains("Others removed or rewrote"), reason)
+        case Failure(e: ZOrderConflictException) =>
+          assert(e.condition == "ZORDER_CONFLICT.COMMIT_REFUSED" && name.endsWith("all"))
+          assert(steps == commits.head - 1, "earlier steps stay")
+        case Failure(e) => throw e
+      }
+      info(ended.fold(_.getMessage.take(60), _.getAs[String]("reason")))
+      // what is left to do, and then what the writer has added
+      (1 to 2).foreach(_ => run())
+      assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO" && content(t) == after)
+    }
 
   test("a column that is widened between two steps: the table gets a new layout", LongTest) {
     val t = create("widened", "id BIGINT, a INT, b BIGINT")

@@ -3,8 +3,9 @@ package org.apache.spark.sql.zorder.clustering.plan
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.clustering.Batches
-import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.clustering.{Batches, StepSizes}
+import org.apache.spark.sql.zorder.clustering.report.RunCost
+import org.apache.spark.sql.zorder.table.file.{DataFile, PinnedPartition}
 import sparkzorder.curve.layout.{Cut, CutTree, InFileOrder, Layout, LayoutColumn, Leaf, ScaleBuilder}
 import sparkzorder.mark.SameOnAllLines
 
@@ -110,6 +111,34 @@ class PartitionStepSuite extends AnyFunSuite {
     assert(batches(RunOptions()).stepBytes(1000 * gib, 25000) === Some((1000 * gib + 2) / 3))
     assert(batches(RunOptions()).stepBytes(1000 * gib, 4096) === None)
     assert(batches(RunOptions(maxBytesInFlight = Some(gib))).stepBytes(1000 * gib, 4096) === Some(gib))
+  }
+
+  test("a dry run says that the disks make steps small, or that a shuffle may fill them") {
+    val gib = 1L << 30
+    def partition(name: String, bytes: Long, files: Int) =
+      SizedPartition(PinnedPartition(name, Seq(DataFile(s"$name.parquet", bytes, 0L, name))), files)
+    val plan = FilePlan(IndexedSeq(partition("p=1", 150 * gib, 600), partition("p=2", 50 * gib, 200)))
+    def sizes(possible: Boolean, free: Long, options: RunOptions = RunOptions()) =
+      new StepSizes(possible, new Batches(options, 0L, Some(free)))
+    val again = "150.0 GiB are read and written once more, to bring the regions of the layout together."
+    assert(
+      sizes(possible = true, 400 * gib).summary(plan) ===
+        s" In batches of at most 100.0 GiB, since the executors' disks have 400.0 GiB free: $again")
+    assert(
+      sizes(possible = true, 400 * gib, RunOptions(maxBytesInFlight = Some(60 * gib))).summary(plan) ===
+        s" In batches of at most 60.0 GiB: $again")
+    assert(sizes(possible = true, 1000 * gib).summary(plan) === "")
+    assert(sizes(possible = false, 400 * gib).summary(plan) === "")
+    // three quarters of the rows are shuffled at once
+    val cost = RunCost(400 * gib, 400 * gib, 800 * gib)
+    assert(
+      sizes(possible = false, 400 * gib).diskWarning(plan, cost) ===
+        " The shuffle may take 600.0 GiB of the executors' disks, which have 400.0 GiB free, and files of this " +
+        "kind are not clustered in steps.")
+    assert(sizes(possible = true, 400 * gib).diskWarning(plan, cost) === "")
+    assert(sizes(possible = false, 599 * gib).diskWarning(plan, cost).nonEmpty)
+    assert(sizes(possible = false, 601 * gib).diskWarning(plan, cost) === "")
+    assert(sizes(possible = false, 400 * gib).diskWarning(plan, RunCost(0, 0, 500 * gib)) === "")
   }
 
   test("by default a batch has a quarter of the bytes that are free on the disks of executors") {

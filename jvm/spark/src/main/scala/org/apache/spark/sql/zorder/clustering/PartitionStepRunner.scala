@@ -161,7 +161,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
           else
             others.copy(underway =
               Some(underway.copy(waiting = waiting -- replaced, stepsLeft = stepsLeft)))
-        BatchResult(written.copy(reason = reason), batch)
+        BatchResult(written.copy(reason = (reason + written.rebased).trim), batch)
       case _ =>
         BatchResult(
           report.nothingToDo(
@@ -192,12 +192,15 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
   }
 }
 
-/** Which partitions are too large for one batch, how large their steps are, and what these cost. */
-final private[clustering] class StepSizes(context: RunContext, batches: Batches) {
-  import context.{request, table}
-
-  /** Steps change a part of a partition alone, which not every format can commit. A copy is one commit. */
-  private val possible = table.commitsParts && request.into.isEmpty
+/**
+ * Which partitions are too large for one batch, how large their steps are, and what these cost.
+ *
+ * @param possible
+ *   steps change a part of a partition alone, which not every format can commit; a copy is one commit
+ */
+final private[clustering] class StepSizes(possible: Boolean, batches: Batches) {
+  def this(context: RunContext, batches: Batches) =
+    this(context.table.commitsParts && context.request.into.isEmpty, batches)
 
   /** Bytes of a step; None for a partition that is one batch. */
   private def stepBytes(sized: SizedPartition): Option[Long] =

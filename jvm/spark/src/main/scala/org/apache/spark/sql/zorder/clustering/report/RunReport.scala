@@ -14,6 +14,9 @@ import org.apache.spark.sql.zorder.table.file.DataFile
 /**
  * The one result row of a run and of its dry run. What look-ups and queries read before a run and after it is
  * empty where no layout was fitted.
+ *
+ * @param rebased
+ *   what the reason says of rows that others removed meanwhile
  */
 final case class RunReport(
     path: String,
@@ -25,7 +28,8 @@ final case class RunReport(
     columns: Seq[ColumnReport] = Nil,
     queries: Seq[QueryReport] = Nil,
     others: Seq[OtherReport] = Nil,
-    alternatives: Seq[AlternativeReport] = Nil) {
+    alternatives: Seq[AlternativeReport] = Nil,
+    rebased: String = "") {
   def row: Row = new GenericRowWithSchema(
     Array[Any](
       path,

@@ -166,6 +166,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
     val report = measured.shownIn(planned.copy(
       status = RunStatus.Done,
       reason = summary(plan, files),
+      rebased = rebased(plan),
       metrics = planned.metrics.copy(
         added = files,
         removed = if (request.into.isDefined) Nil else plan.files.files,
@@ -222,8 +223,10 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
 
   private def summary(plan: RewritePlan, files: Seq[DataFile]): String =
     s"${HumanReadable.files(plan.files.files)} became ${HumanReadable.files(files)}." +
-      plan.rebased.fold("")(_.note) + entriesNotKept(plan) +
+      rebased(plan) + entriesNotKept(plan) +
       (if (request.into.isDefined) "" else table.afterword.fold("")(" " + _))
+
+  private def rebased(plan: RewritePlan): String = plan.rebased.fold("")(_.note)
 
   /** Spark's writer cannot keep the footer entries of other writers, so the result lists them. */
   private def entriesNotKept(plan: RewritePlan): String = {
