@@ -29,15 +29,22 @@ class RequestsOfScanSuite extends AnyFunSuite with RunFixture {
       Asked(files = counts(0), heads = kinds(0), lists = kinds(1), gets = kinds(2), bytes = counts(2))
     }
 
+  private val PageIndexes = "parquet.filter.columnindex.enabled"
+
+  private def table(dir: Path, files: Int): Path = {
+    val at = dir.resolve(s"t$files")
+    numbers(400000).repartition(16).write.parquet(at.toString)
+    done(one(s"ZORDER TABLE '$at' BY (a, b) WITH (fileCount = $files, force = true)"))
+    one(s"ZORDER INDEX '$at'")
+    at
+  }
+
   test("requests of the files that a look-up opens") {
     withTempDir { dir =>
-      val at = dir.resolve("t")
-      numbers(400000).repartition(16).write.parquet(at.toString)
-      done(one(s"ZORDER TABLE '$at' BY (a, b) WITH (fileCount = 16, force = true)"))
-      one(s"ZORDER INDEX '$at'")
-      val pages = asked(at, "a BETWEEN 17 AND 19")
-      val chunks = asked(at, "a BETWEEN 17 AND 19", "parquet.filter.columnindex.enabled" -> "false")
-      info(s"Spark ${spark.version}: $pages; without page indexes $chunks")
+      val at = table(dir, files = 16)
+      val chunks = asked(at, "a BETWEEN 17 AND 19")
+      val pages = asked(at, "a BETWEEN 17 AND 19", PageIndexes -> "true")
+      info(s"Spark ${spark.version}: $chunks; with page indexes $pages")
       assert(pages.files === 4 && chunks.files === 4)
       // Spark 3.5 opens a file for its footer and again for its rows, and looks for it before each
       val opens = if (spark.version.startsWith("3.5")) 4 else 1
@@ -45,6 +52,15 @@ class RequestsOfScanSuite extends AnyFunSuite with RunFixture {
       // the length of the footer, the footer, two columns that lie apart
       assert(chunks.gets <= 4 * chunks.files)
       assert(pages.gets > chunks.gets && pages.bytes < chunks.bytes)
+    }
+  }
+
+  test("page indexes are read where files have more than a few pages, or somebody wants it so") {
+    withTempDir { dir =>
+      val at = table(dir, files = 2)
+      val byDefault = asked(at, "a BETWEEN 17 AND 19")
+      assert(byDefault === asked(at, "a BETWEEN 17 AND 19", PageIndexes -> "true"))
+      assert(byDefault.bytes < asked(at, "a BETWEEN 17 AND 19", PageIndexes -> "false").bytes)
     }
   }
 }

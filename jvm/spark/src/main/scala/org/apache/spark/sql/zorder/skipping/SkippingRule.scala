@@ -5,6 +5,7 @@ import java.net.URI
 import scala.collection.mutable
 
 import org.apache.hadoop.fs.Path
+import org.apache.parquet.hadoop.ParquetInputFormat
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression
@@ -20,7 +21,7 @@ import org.apache.spark.sql.execution.datasources.parquet.{ParquetFileFormat, Pa
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.skipping.index.{LoadedIndexes, StatisticsIndex}
+import org.apache.spark.sql.zorder.skipping.index.{IndexedFiles, LoadedIndexes, StatisticsIndex}
 import org.apache.spark.sql.zorder.skipping.scan.{PruningScan, ScansOfFormats, SkippingFileIndex}
 import org.apache.spark.sql.zorder.stats.StatColumn
 
@@ -121,8 +122,31 @@ final class ScanIndexes(session: SparkSession) extends SQLConfHelper {
     of(l).fold(l) { case (r, root, index) =>
       val unanswered = ScanIndexes.unanswered(r.schema, r.partitionSchema, index)
       val location = new SkippingFileIndex(r.location, root, index, unanswered)
-      l.copy(relation = r.copy(location = location)(r.sparkSession))
+      val options = r.options ++ PageIndexes.off(session, r, index.files)
+      l.copy(relation = r.copy(location = location, options = options)(r.sparkSession))
     }
+  }
+}
+
+/**
+ * Whether a scan reads the page indexes of Parquet. They, and then single pages, take three requests and more of a file.
+ * Where a column of a file is a few small pages, it is read whole in less time, from a local disk too (ADR 81).
+ */
+private object PageIndexes {
+  private val Enabled = ParquetInputFormat.COLUMN_INDEX_FILTERING_ENABLED
+
+  /** Five pages, as most writers make them. */
+  private val FewRows = 100000L
+
+  /** Even if one column has them all, they take hardly longer than the requests do. */
+  private val FewBytes = 8L << 20
+
+  /** The option that turns them off, where no file is worth them and nobody has said what is wanted. */
+  def off(session: SparkSession, r: HadoopFsRelation, files: IndexedFiles): Map[String, String] = {
+    val isSmall = files.rows.forall(_ <= FewRows) && files.lengths.forall(_ <= FewBytes)
+    def isSet =
+      Shims.classic(session).sessionState.newHadoopConfWithOptions(r.options).get(Enabled) != null
+    if (isSmall && !isSet) Map(Enabled -> "false") else Map.empty
   }
 }
 
