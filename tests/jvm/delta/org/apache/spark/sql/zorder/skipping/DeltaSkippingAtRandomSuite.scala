@@ -77,8 +77,14 @@ class DeltaSkippingAtRandomSuite extends AnyFunSuite with NarrowedTables {
   private def made(random: Random, dir: Path, names: Seq[String]): Seq[Path] = {
     val tables = names.map { name =>
       val path = dir.resolve(name)
-      if (name == "parted") rows(random, 0, 12).write.format("delta").partitionBy("part").save(path.toString)
-      else changed(random, path, isIndexed = name == "indexed")
+      if (name != "parted") changed(random, path, isIndexed = name == "indexed")
+      else if (clusterBy.isEmpty)
+        rows(random, 0, 12).write.format("delta").partitionBy("part").save(path.toString)
+      else {
+        // no liquid table has partitions: this one has files of ours
+        saved(rows(random, 0, 12), path)
+        done(on(path, "ZORDER TABLE <t> WITH (fileCount = 8, force = true)").head())
+      }
       withConf("spark.databricks.delta.stats.collect" -> "false")(append(rows(random, 72, 1), path))
       append(rows(random, 78, 2), path)
       path

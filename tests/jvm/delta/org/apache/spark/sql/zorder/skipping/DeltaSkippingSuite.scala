@@ -50,6 +50,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
   }
 
   test("partitions that a filter leaves out do not count, nor does an order by them", SameOnAllLines) {
+    assume(clusterBy.isEmpty, "a liquid table has no partitions")
     withTempDir { dir =>
       val path = dir.resolve("t")
       ids(0, 10).selectExpr("*", "id div 500 part").write.format("delta").partitionBy("part")
@@ -132,10 +133,13 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
       quick(check(path, query -> 2, "SELECT id FROM <t> WHERE id IN (3, 907)" -> 3))
       def indexed(columns: Int) =
         on(path, s"ALTER TABLE <t> SET TBLPROPERTIES ('delta.dataSkippingNumIndexedCols' = '$columns')")
-      indexed(0)
-      saved(ids(1100, 1), path)
-      indexed(32)
-      quick(check(path, query -> 3))
+      // Delta refuses a liquid table whose own columns have no statistics
+      if (clusterBy.isEmpty) {
+        indexed(0)
+        saved(ids(1100, 1), path)
+        indexed(32)
+        quick(check(path, query -> 3))
+      }
     }
   }
 
@@ -144,8 +148,8 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      spark.range(0, 1000, 1, 10).selectExpr("id", "-id b").write.format("delta")
-        .option("delta.columnMapping.mode", "name").save(path.toString)
+      // b first: Delta drops no column of liquid clustering
+      saved(spark.range(0, 1000, 1, 10).selectExpr("-id b", "id"), path, "columnMapping.mode" -> "name")
       def alter(change: String) = on(path, s"ALTER TABLE <t> $change")
       quick {
         check(path, "SELECT b FROM <t> ORDER BY b LIMIT 10" -> 1)

@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.skipping
 
 import java.nio.file.Path
 
+import io.delta.tables.DeltaTable
 import org.scalatest.TestSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
@@ -28,10 +29,22 @@ trait NarrowedTables extends DeltaFixture with SkippedScans { this: TestSuite =>
       "cast(id as decimal(25, 3)) w",
       "id % 3 r")
 
+  /** Adds rows to a table. Where those of the suite are liquid, it is one by its first column. */
   protected def saved(df: DataFrame, path: Path, properties: (String, String)*): Unit =
-    properties.foldLeft(df.write.format("delta").mode("append")) { case (writer, (key, value)) =>
-      writer.option(s"delta.$key", value)
-    }.save(path.toString)
+    if (clusterBy.isEmpty || DeltaTable.isDeltaTable(spark, path.toString))
+      properties.foldLeft(df.write.format("delta").mode("append")) { case (writer, (key, value)) =>
+        writer.option(s"delta.$key", value)
+      }.save(path.toString)
+    else {
+      // one statement, so that version 0 has the rows, as it has without clustering
+      df.createOrReplaceTempView("first_rows")
+      val set = properties.map { case (key, value) => s"'delta.$key' = '$value'" }
+      val more = if (set.isEmpty) "" else set.mkString("TBLPROPERTIES (", ", ", ") ")
+      on(
+        path,
+        s"CREATE TABLE <t> USING delta CLUSTER BY (${df.columns.head}) ${more}AS SELECT * FROM first_rows")
+      ()
+    }
 
   /** Ten files. */
   protected def table(path: Path, properties: (String, String)*): Unit =

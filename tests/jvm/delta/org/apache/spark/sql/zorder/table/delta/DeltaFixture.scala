@@ -56,6 +56,10 @@ trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: TestSuite =
   /** The columns by which tables get liquid clustering. */
   protected def clusterBy: Option[String] = None
 
+  /** Gives a table liquid clustering by these columns where the suite's tables have it. */
+  protected def makeLiquid(table: String, columns: String): Unit =
+    clusterBy.foreach(_ => spark.sql(s"ALTER TABLE $table CLUSTER BY ($columns)"))
+
   /** The rows `a`, `b`, ... of RunFixture as a Delta table of six files. */
   def delta(path: Path, n: Long = 20000, properties: Map[String, String] = Map.empty): Unit = {
     properties.foreach { case (key, value) =>
@@ -63,7 +67,7 @@ trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: TestSuite =
     }
     try {
       numbers(n).repartition(6).write.format("delta").save(path.toString)
-      clusterBy.foreach(columns => spark.sql(s"ALTER TABLE delta.`$path` CLUSTER BY ($columns)"))
+      clusterBy.foreach(makeLiquid(s"delta.`$path`", _))
     } finally properties.foreach { case (key, _) =>
         spark.conf.unset(s"spark.databricks.delta.properties.defaults.$key")
       }

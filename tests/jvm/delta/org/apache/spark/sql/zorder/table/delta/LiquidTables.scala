@@ -29,6 +29,16 @@ class LiquidFaultSuite extends DeltaFaultSuite with LiquidTables
 @SameOnAllLines
 class LiquidHaltSuite extends DeltaHaltSuite with LiquidTables
 
+/** Features of Delta's protocol on liquid tables. */
+@LongTest
+@SameOnAllLines
+class LiquidFeaturesSuite extends DeltaFeaturesSuite with LiquidTables
+
+/** Statements that only read liquid tables. */
+@LongTest
+@SameOnAllLines
+class LiquidReadingSuite extends DeltaReadingSuite with LiquidTables
+
 /** Liquid tables that are larger than a batch. */
 @LongTest
 @SameOnAllLines
