@@ -47,7 +47,7 @@ class CopyOnStoreSuite extends AnyFunSuite with StoreFixture {
     } finally sql("DROP TABLE here")
   }
 
-  test("a copy to a place where another run is writing one is refused before any work") {
+  test("a copy to a place where another run is writing one is refused") {
     val (from, to) = (place("path"), place("copy"))
     numbers(0, 4000).write.parquet(from)
     val copy = s"ZORDER TABLE '$from' $by INTO '$to'"

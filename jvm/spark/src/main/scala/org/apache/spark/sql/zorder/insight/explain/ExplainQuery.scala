@@ -95,7 +95,10 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
    */
   private def besideComets(plan: SparkPlan): Seq[SparkPlan] = collectWithSubqueries(plan) {
     case join if join.children.exists(isCometsBroadcast) && hasKeys(join) =>
-      join.children.filterNot(isCometsBroadcast).flatMap(collectLeaves(_))
+      join.children.filterNot(isCometsBroadcast).flatMap { side =>
+        val broadcast = collect(side) { case b if isCometsBroadcast(b) => collectLeaves(b) }.flatten
+        collectLeaves(side).filterNot(scan => broadcast.exists(_ eq scan))
+      }
   }.flatten
 
   private def isCometsBroadcast(p: SparkPlan): Boolean = p.getClass.getName == CometsBroadcast

@@ -33,14 +33,15 @@ object IntoTarget extends Logging {
       refuse("ZORDER_TARGET_REFUSED.INSIDE_TABLE", "path" -> target, "table" -> source.name)
     if (PathText.isWithin(theirs, mine))
       refuse("ZORDER_TARGET_REFUSED.HOLDS_TABLE", "path" -> target, "table" -> source.name)
-    FileMoves.status(fs, target).foreach { s =>
-      if (!s.isDirectory) refuse("ZORDER_TARGET_REFUSED.NOT_A_DIRECTORY", "path" -> target)
-      if (fs.listStatus(target).nonEmpty) refuse("ZORDER_TARGET_REFUSED.NOT_EMPTY", "path" -> target)
-    }
+    // before the listing: a run that ends between the two has filled the directory
     claimOf(fs, target).foreach { claim =>
       RunClaim.holder(Seq(claim)).foreach { run =>
         refuse("ZORDER_TARGET_REFUSED.RUN_AT_WORK", "path" -> target, "run" -> run)
       }
+    }
+    FileMoves.status(fs, target).foreach { s =>
+      if (!s.isDirectory) refuse("ZORDER_TARGET_REFUSED.NOT_A_DIRECTORY", "path" -> target)
+      if (fs.listStatus(target).nonEmpty) refuse("ZORDER_TARGET_REFUSED.NOT_EMPTY", "path" -> target)
     }
     if (!ObjectStores.isOne(fs.getUri.getScheme)) {
       val parent = Iterator.iterate(target.getParent)(_.getParent).dropWhile(p => p != null && !fs.exists(p))

@@ -53,8 +53,8 @@ private[zorder] object ClaimFile {
 
 /**
  * A small file beside a table, `.<name>.claim-zorder`, which says that a run is at work on the table. The run writes
- * it again every few seconds. It forbids nothing, as commits are safe without it. It lets a second scheduler notice
- * in time that the work is already being done.
+ * it again every few seconds. Of a table it forbids nothing, as commits are safe without it; it lets a second scheduler
+ * notice in time that the work is already being done. A copy on an object store is refused beside another one.
  */
 final class RunClaim private (file: ClaimFile, runId: String) extends AutoCloseable {
   private val beat = ThreadUtils.newDaemonSingleThreadScheduledExecutor("zorder-claim")
@@ -66,8 +66,14 @@ final class RunClaim private (file: ClaimFile, runId: String) extends AutoClosea
 
   override def close(): Unit = {
     beat.shutdownNow()
-    beat.awaitTermination(RunClaim.BeatSeconds, SECONDS)
+    // an interrupt stays one, and leaves no claim behind
+    val interrupted =
+      try {
+        beat.awaitTermination(RunClaim.BeatSeconds, SECONDS)
+        Thread.interrupted()
+      } catch { case _: InterruptedException => true }
     RunClaim.quietly(if (RunClaim.runOf(file).contains(runId)) file.delete())
+    if (interrupted) Thread.currentThread().interrupt()
   }
 }
 
