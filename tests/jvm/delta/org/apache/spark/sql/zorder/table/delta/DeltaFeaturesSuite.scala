@@ -219,7 +219,6 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
       DeltaTable.create(spark).tableName("f_t").addColumn("id", "BIGINT").addColumn("a", "INT")
         .addColumn("b", "BIGINT").addColumn("d", "DATE").addColumn(year)
         .property("delta.enableChangeDataFeed", "true").execute()
-      makeLiquid("f_t", "a, b")
       spark.sql("ALTER TABLE f_t ADD CONSTRAINT positive CHECK (a >= 0)")
       numbers(8000).select(
         "id",
@@ -227,6 +226,7 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
         "b",
         "d").repartition(4).write.format("delta").mode("append").saveAsTable(
         "f_t")
+      makeLiquid("f_t", "a, b")
       val before = spark.table("f_t").collect().map(_.toString).sorted.toSeq
       done(one("ZORDER TABLE f_t BY (a, b) WITH (fileCount = 4)"))
       assert(spark.table("f_t").collect().map(_.toString).sorted.toSeq === before)
