@@ -143,8 +143,7 @@ private object PageIndexes {
 
   /** The option that turns them off, where no file is worth them and nobody has said what is wanted. */
   def off(session: SparkSession, r: HadoopFsRelation, files: IndexedFiles): Map[String, String] = {
-    val isSmall =
-      files.rows.nonEmpty && files.rows.forall(_ <= FewRows) && files.lengths.forall(_ <= FewBytes)
+    val isSmall = files.rows.nonEmpty && files.mostRows <= FewRows && files.mostBytes <= FewBytes
     def isSet = r.options.keys.exists(_.equalsIgnoreCase(Enabled)) ||
       Shims.classic(session).sessionState.conf.contains(Enabled) ||
       session.sparkContext.hadoopConfiguration.get(Enabled) != null

@@ -138,6 +138,12 @@ final class IndexedFiles(
     val rows: Array[Long],
     val readAt: Array[Long]) {
 
+  /** Rows of the file with most of them; asked once for all queries. */
+  lazy val mostRows: Long = rows.foldLeft(0L)(math.max)
+
+  /** Bytes of the largest file. */
+  lazy val mostBytes: Long = lengths.foldLeft(0L)(math.max)
+
   def count: Int = paths.length
 
   /** About what the list takes in memory. */
