@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.table.delta
 
 import java.nio.file.Files
 
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{Path => HPath}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
@@ -9,6 +11,7 @@ import org.apache.spark.sql.delta.actions.Metadata
 import org.apache.spark.sql.zorder.SharedTables
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.clustering.JobWatch
+import org.apache.spark.sql.zorder.table.StateDir
 import org.apache.spark.sql.zorder.table.file.RowGroupLimit
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.{LongTest, SameOnAllLines, Steps}
@@ -49,6 +52,23 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
     // Delta reads its own log in jobs, too
     val reads = jobs.reads.filter(_._2 >= 40000)
     assert(reads.map(_._1.split(": ").last).filter(_.nonEmpty) === Seq("sample", "rewrite"), jobs.jobs)
+  }
+
+  test("a run looks at the gathered outlines of those before it") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 4000)
+      done(zorder(path, "BY (a, b) WITH (fileCount = 4)"))
+      val state = new StateDir(new HPath(path.toUri).getFileSystem(new Configuration), new HPath(path.toUri))
+      val first = state.runs().head
+      (2 to 64).foreach(n => state.append(first.copy(runId = s"run$n", files = Nil), Map.empty))
+      val record = path.resolve("_zorder/runs/1.json")
+      // unreadable, and as long as before: whoever reads the record does not know the files
+      Files.write(record, Array.fill(Files.size(record).toInt)(' '.toByte))
+      assert(state.runs().forall(_.files.isEmpty))
+      val row = zorder(path, "BY (a, b) WITH (fileCount = 4)")
+      assert(status(row) === "NOTHING_TO_DO" && reason(row).startsWith("All 4 files"), reason(row))
+    }
   }
 
   test("a few new rows in many files: no more jobs than there have to be") {

@@ -60,9 +60,14 @@ final case class RunRecord(
     columnIds: Seq[String] = Nil,
     branch: Option[String] = None,
     location: Option[String] = None,
-    fileCount: Option[Int] = None)
+    fileCount: Option[Int] = None) {
+
+  /** What later runs ask of it: without its report and the files that it read, which are most of its text. */
+  def outline: RunRecord = copy(rewritten = Nil, report = RunRecord.NoReport)
+}
 
 object RunRecord {
+  private val NoReport = "{}"
 
   /**
    * The record of a rollback. It has the id of the run that it undid, and neither of them counts any more.
@@ -93,7 +98,7 @@ object RunRecord {
       layoutIds = Map.empty,
       files = Nil,
       rewritten = Nil,
-      report = "{}")
+      report = NoReport)
   }
 }
 
@@ -131,7 +136,9 @@ object RunRecordJson {
 
   private val mapper = new ObjectMapper()
 
-  def write(record: RunRecord): String = {
+  def write(record: RunRecord): String = mapper.writeValueAsString(node(record))
+
+  private[table] def node(record: RunRecord): ObjectNode = {
     val node = mapper.createObjectNode()
     node.put("version", 1).put("number", record.number).put("runId", record.runId)
     node.put("startedMs", record.startedMs).put("finishedMs", record.finishedMs)
@@ -153,16 +160,18 @@ object RunRecordJson {
     record.branch.foreach(b => node.put("branch", b))
     record.location.foreach(l => node.put("location", l))
     record.fileCount.foreach(n => node.put("fileCount", n))
-    mapper.writeValueAsString(node)
+    node
   }
 
   /** None when the text is not a record. */
   def read(text: String): Option[RunRecord] =
-    try {
-      val node = mapper.readTree(text)
-      if (node == null || !node.hasNonNull("number") || !node.hasNonNull("runId")) None
-      else Operation.of(node.path("operation").asText).map(record(node, _))
-    } catch { case _: java.io.IOException => None }
+    try of(mapper.readTree(text))
+    catch { case _: java.io.IOException => None }
+
+  /** None when the node is not a record. */
+  private[table] def of(node: JsonNode): Option[RunRecord] =
+    if (node == null || !node.hasNonNull("number") || !node.hasNonNull("runId")) None
+    else Operation.of(node.path("operation").asText).map(record(node, _))
 
   private def record(node: JsonNode, operation: Operation): RunRecord = RunRecord(
     number = node.path("number").asInt,

@@ -5,6 +5,7 @@ import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
 import com.fasterxml.jackson.databind.ObjectMapper
+import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores, TextFiles}
@@ -12,15 +13,17 @@ import org.apache.spark.util.ThreadUtils
 
 /** `_zorder/` under `root`. If it is gone, incomplete or unreadable, then there is that much less state. */
 final class StateDir(fs: FileSystem, root: Path, override val branch: Option[String] = None)
-    extends TableState {
+    extends TableState
+    with Logging {
 
   val dir: Path = new Path(root, StateDir.Name)
   private val runsDir = new Path(dir, "runs")
+  private val outlinesFile = new Path(dir, "outlines.json")
   private val baseFile = new Path(dir, "base")
   private val homesFile = new Path(dir, "homes.json")
   private val layoutsDir = new Path(dir, "layouts")
 
-  override def runs(): Seq[RunRecord] = StateDir.withoutDoubles(records(numbers()))
+  override def runs(): Seq[RunRecord] = StateDir.withoutDoubles(records(recordFiles().map(_._1)))
 
   /** Each is a request of its own, which an object store answers in some 20 ms. */
   private def records(numbers: Seq[Int]): Seq[RunRecord] = {
@@ -29,6 +32,38 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
       if (numbers.length <= StateDir.Few) numbers.map(read)
       else ThreadUtils.parmap(numbers, "zorder-records", StateDir.Readers)(read(_))
     found.flatten
+  }
+
+  override def outlines(): Seq[RunRecord] = outlinesOf(recordFiles())
+
+  /** @param there the records, with the lengths of their files */
+  private def outlinesOf(there: Seq[(Int, Long)]): Seq[RunRecord] = {
+    val gathered = gatheredOf(there).map(_.outline)
+    val known = gathered.map(_.number).toSet
+    val others = records(there.map(_._1).filterNot(known)).map(_.outline)
+    StateDir.withoutDoubles((gathered ++ others).sortBy(_.number))
+  }
+
+  /** The gathered outlines of those records that are still as they were. */
+  private def gatheredOf(there: Seq[(Int, Long)]): Seq[GatheredOutline] =
+    if (there.length < StateDir.GatherEvery) Nil
+    else {
+      val lengths = there.toMap
+      TextFiles.read(fs, outlinesFile).toSeq.flatMap(GatheredOutline.read)
+        .filter(o => lengths.get(o.outline.number).contains(o.length))
+    }
+
+  /** Gathers outlines after the record of this number, if it is their turn. Without them, the records say the same. */
+  private def gatherAfter(number: Int): Unit = if (number % StateDir.GatherEvery == 0) {
+    try {
+      val there = recordFiles()
+      val before = gatheredOf(there)
+      val known = before.map(_.outline.number).toSet
+      val lengths = there.dropRight(StateDir.NotGathered).toMap
+      val added = records(lengths.keys.filterNot(known).toSeq.sorted)
+        .collect { case r if lengths.contains(r.number) => GatheredOutline(lengths(r.number), r.outline) }
+      replace(outlinesFile, GatheredOutline.write(before ++ added))
+    } catch { case NonFatal(e) => logWarning(s"Outlines of runs could not be gathered under $dir", e) }
   }
 
   override def layout(id: String): Option[String] =
@@ -42,15 +77,17 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
     fs.mkdirs(runsDir)
     val number = nextNumber()
     val text = RunRecordJson.write(record.copy(number = number))
-    if (!TextFiles.claim(fs, new Path(runsDir, s"$number.json"), text)) append(record, Map.empty)
+    if (TextFiles.claim(fs, new Path(runsDir, s"$number.json"), text)) gatherAfter(number)
+    else append(record, Map.empty)
   }
 
   /** The number that the next run gets: one above the highest, readable or not. */
-  def nextNumber(): Int = StateDir.next(numbers())
+  def nextNumber(): Int = StateDir.next(recordFiles())
 
-  private def numbers(): Seq[Int] =
-    TextFiles.children(fs, runsDir).map(_.getPath.getName)
-      .filter(_.matches("[0-9]{1,9}\\.json")).map(_.stripSuffix(".json").toInt).sorted
+  /** The numbers of the records, rising, with the lengths of their files. */
+  private def recordFiles(): Seq[(Int, Long)] =
+    TextFiles.children(fs, runsDir).filter(_.getPath.getName.matches("[0-9]{1,9}\\.json"))
+      .map(f => f.getPath.getName.stripSuffix(".json").toInt -> f.getLen).sortBy(_._1)
 
   /** Layouts first: a record never names a layout that is not there. */
   def write(record: RunRecord, layouts: Map[String, String]): Unit = {
@@ -102,6 +139,10 @@ object StateDir {
   private val Few = 16
   private val Readers = 8
 
+  /** Outlines are gathered after so many records, but for the newest, whose texts may still be on their way. */
+  private val GatherEvery = 32
+  private val NotGathered = 8
+
   /** The property of a table that names the list of its runs' records, where nothing else can list them. */
   val RecordsProperty = "zorder.records"
 
@@ -122,10 +163,12 @@ object StateDir {
   /** Gives `to` the runs of `from` that it has not got yet, with their layouts and with numbers of its own. */
   def copyRuns(from: StateDir, to: StateDir): Unit = from.runs().foreach { record =>
     // one listing for what is there and for the next number
-    val there = to.numbers()
-    if (!to.records(there).exists(r => r.copy(number = 0) == record.copy(number = 0))) {
+    val there = to.recordFiles()
+    if (!to.outlinesOf(there).exists(_.copy(number = 0) == record.outline.copy(number = 0))) {
       val layouts = record.layoutIds.values.flatMap(id => from.layout(id).map(id -> _)).toMap
-      to.write(record.copy(number = next(there)), layouts)
+      val number = next(there)
+      to.write(record.copy(number = number), layouts)
+      to.gatherAfter(number)
     }
   }
 
@@ -143,7 +186,40 @@ object StateDir {
     records.filterNot(r => doubles(r.number))
   }
 
-  private def next(numbers: Seq[Int]): Int = numbers.lastOption.getOrElse(0) + 1
+  private def next(there: Seq[(Int, Long)]): Int = there.lastOption.fold(0)(_._1) + 1
+}
+
+/**
+ * One entry of `_zorder/outlines.json`.
+ *
+ * @param length
+ *   of the record's file: another one is another record
+ */
+final private case class GatheredOutline(length: Long, outline: RunRecord)
+
+private object GatheredOutline {
+  private val mapper = new ObjectMapper()
+  private val Version = 1
+
+  def write(all: Seq[GatheredOutline]): String = {
+    val node = mapper.createObjectNode().put("version", Version)
+    val runs = node.putArray("runs")
+    all.sortBy(_.outline.number).foreach { o =>
+      runs.addObject().put("length", o.length).set[ObjectNode]("outline", RunRecordJson.node(o.outline))
+    }
+    mapper.writeValueAsString(node)
+  }
+
+  /** None of a text that is cut off, or of a later version. */
+  def read(text: String): Seq[GatheredOutline] =
+    try {
+      val node = mapper.readTree(text)
+      if (node == null || node.path("version").asInt != Version) Nil
+      else
+        RunRecordJson.each(node, "runs").flatMap { entry =>
+          RunRecordJson.of(entry.path("outline")).map(GatheredOutline(entry.path("length").asLong, _))
+        }
+    } catch { case _: java.io.IOException => Nil }
 }
 
 /**
@@ -184,7 +260,7 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
   def recover(live: => Set[String]): Unit = logged {
     val waiting = TextFiles.children(fs, dir).map(_.getPath).filter(_.getName.endsWith(".json"))
     if (waiting.nonEmpty) {
-      val known = state.runs().flatMap(_.files.map(_.path)).toSet
+      val known = state.outlines().flatMap(_.files.map(_.path)).toSet
       val records = waiting.flatMap(TextFiles.read(fs, _)).flatMap(RunRecordJson.read)
       for (record <- records.filter(_.branch == state.branch)) {
         def has(paths: Set[String]) = record.files.exists(f => paths(f.path))

@@ -12,18 +12,19 @@ trait TableState {
   /** All runs of all branches, oldest first. Unreadable files are skipped. */
   def runs(): Seq[RunRecord]
 
+  /** The same in outline (`RunRecord.outline`), for which fewer files may have to be read. */
+  def outlines(): Seq[RunRecord] = runs().map(_.outline)
+
   /** The runs on the table's branch. */
   def ownRuns(): Seq[RunRecord] = runs().filter(_.branch == branch)
 
-  /** The runs that no rollback has undone, of all branches. */
-  def standing(): Seq[RunRecord] = {
-    val all = runs()
-    def ids(operation: Operation) = all.filter(_.operation == operation).map(_.runId).toSet
-    val undone = ids(Operation.Rollback) & ids(Operation.Optimize)
-    all.filterNot(r => undone(r.runId))
-  }
+  /** The runs that no rollback has undone, of all branches, in outline. */
+  def standing(): Seq[RunRecord] = TableState.standing(outlines())
 
-  /** Its standing runs, oldest first. A branch without runs of its own began as a copy of the main one. */
+  /**
+   * The branch's standing runs, oldest first, in outline. A branch without runs of its own began as a copy of the
+   * main one.
+   */
   def ofBranch(): Seq[RunRecord] = {
     val all = standing().filter(_.operation == Operation.Optimize)
     val own = all.filter(_.branch == branch)
@@ -39,11 +40,22 @@ trait TableState {
    * run.
    */
   def lastRun(): Seq[RunRecord] = {
-    val commits = standing().filter(r => r.operation == Operation.Optimize && r.branch == branch)
+    val commits = TableState.standing(runs())
+      .filter(r => r.operation == Operation.Optimize && r.branch == branch)
     val run = commits.lastOption.toSeq.flatMap(last => commits.filter(_.runId == last.runId))
     if (run.forall(_.version.isDefined)) run else Nil
   }
 
   /** The body of a stored layout. */
   def layout(id: String): Option[String]
+}
+
+private[zorder] object TableState {
+
+  /** Those of these runs that no rollback among them has undone. */
+  def standing(runs: Seq[RunRecord]): Seq[RunRecord] = {
+    def ids(operation: Operation) = runs.filter(_.operation == operation).map(_.runId).toSet
+    val undone = ids(Operation.Rollback) & ids(Operation.Optimize)
+    runs.filterNot(r => undone(r.runId))
+  }
 }

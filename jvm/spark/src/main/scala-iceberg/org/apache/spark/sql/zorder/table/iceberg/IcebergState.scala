@@ -14,6 +14,7 @@ import org.apache.iceberg.io.SupportsPrefixOperations
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.table._
 import org.apache.spark.sql.zorder.table.storage.{ClaimFile, CrashPoint}
+import org.apache.spark.util.ThreadUtils
 
 /** `_zorder/` of an Iceberg table, and how it learns of commits. A record that cannot be written is only logged. */
 private[iceberg] trait IcebergState extends TableState {
@@ -44,6 +45,7 @@ private[iceberg] trait IcebergState extends TableState {
 final private[iceberg] class HadoopState(dir: StateDir, deleteDir: () => Unit) extends IcebergState {
   override def branch: Option[String] = dir.branch
   override def runs(): Seq[RunRecord] = dir.runs()
+  override def outlines(): Seq[RunRecord] = dir.outlines()
   override def layout(id: String): Option[String] = dir.layout(id)
 
   override def begin(request: CommitRequest): Map[String, String] = {
@@ -77,10 +79,17 @@ final private[iceberg] class FileIOState(table: Table, override val branch: Opti
 
   override def runs(): Seq[RunRecord] = synchronized {
     val listed = list(files.read(_).flatMap(Head.read))
+    read(listed.map(_.name).distinct.filterNot(records.contains))
     listed.zipWithIndex.flatMap { case (entry, i) =>
-      record(entry.name).map(_.copy(number = i + 1, version = entry.snapshot))
+      records.get(entry.name).map(_.copy(number = i + 1, version = entry.snapshot))
     }
   }
+
+  /** Each record is a request of its own, which an object store answers in some 20 ms. */
+  private def read(names: Seq[String]): Unit = if (names.nonEmpty)
+    ThreadUtils.parmap(names, "zorder-records", Readers) { name =>
+      files.read(recordFile(name)).flatMap(RunRecordJson.read).map(name -> _)
+    }.flatten.foreach { case (name, record) => records.put(name, record) }
 
   override def layout(id: String): Option[String] =
     if (isName(id)) files.read(layoutFile(id)) else None
@@ -173,12 +182,6 @@ final private[iceberg] class FileIOState(table: Table, override val branch: Opti
     name
   }
 
-  private def record(name: String): Option[RunRecord] = {
-    if (!records.contains(name))
-      files.read(recordFile(name)).flatMap(RunRecordJson.read).foreach(records.put(name, _))
-    records.get(name)
-  }
-
   private def pointer: Option[String] = Option(table.properties.get(StateDir.RecordsProperty)).filter(isName)
 
   private def logged[A](failed: A)(body: => A): A =
@@ -195,6 +198,9 @@ private[iceberg] object FileIOState {
 
   /** In the summary of a run's snapshot. */
   val Record = "zorder.record"
+
+  /** Threads that read records. */
+  private val Readers = 8
 
   private val mapper = new ObjectMapper()
 

@@ -13,7 +13,7 @@ import org.apache.spark.sql.zorder.clustering.inspect.UnreadableFiles
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.{Progress, TableOptions}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy, RunRecord, TableRef}
+import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy, RunRecord, TableRef, TableState}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.querylog.QueryLog
@@ -151,7 +151,8 @@ object Auditor {
 
 /** What the records of runs say of the files that an audit finds. */
 final private[audit] class PastRuns(table: ClusterTable, columns: AuditedColumns) {
-  private lazy val standing: Seq[RunRecord] = table.state.standing()
+  // with their reports, not in outline
+  private lazy val standing: Seq[RunRecord] = TableState.standing(table.state.runs())
   private lazy val ours: Set[String] = standing.flatMap(_.files.map(_.path)).toSet
   private val runs: IndexedSeq[RunRecord] = table.state.ofBranch().toIndexedSeq
 

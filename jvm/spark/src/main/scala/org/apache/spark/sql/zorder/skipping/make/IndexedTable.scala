@@ -50,7 +50,7 @@ final private[make] class IndexedTable private (val table: ClusterTable, format:
   /** Whether no other file can have the name of this one, by which the index knows it. */
   lazy val isForEver: String => Boolean =
     if (format.isDefined) (_: String) => true
-    else table.state.runs().flatMap(_.files.map(_.path)).toSet
+    else table.state.outlines().flatMap(_.files.map(_.path)).toSet
 
   lazy val keys: FileKeys = new FileKeys(root)
 
