@@ -111,7 +111,12 @@ class OutlinesSuite extends AnyFunSuite with ZOrderSession {
         assert(fs.during(state.outlines()).count(_ != "outlines.json") === 40)
         same(state)
       }
-      Seq("", "[]", "{", text.dropRight(20), text.replace("\"version\":1,\"runs\"", "\"version\":2,\"runs\"")).foreach {
+      Seq(
+        "",
+        "[]",
+        "{",
+        text.dropRight(20),
+        text.replace("\"version\":1,\"runs\"", "\"version\":2,\"runs\"")).foreach {
         broken =>
           write(file, broken)
           unread()
@@ -163,9 +168,9 @@ class OutlinesSuite extends AnyFunSuite with ZOrderSession {
       write(
         dir.resolve("outlines.json"),
         s"""{"version":1,"runs":[{"length":${Files.size(one)},"outline":{"version":1,"number":1,"runId":"early",
-           |"startedMs":3,"finishedMs":4,"operation":"OPTIMIZE","statement":"s","curve":"hilbert","columns":["b"],
-           |"layoutIds":{"p=1":"ab"},"files":[{"path":"p=1/x","length":9,"level":1,"file":2,"until":5}],"rewritten":[],
-           |"report":"{}","version_committed":8,"columnIds":["2"],"branch":"b","location":"l","fileCount":3}}]}""".stripMargin)
+          |"startedMs":3,"finishedMs":4,"operation":"OPTIMIZE","statement":"s","curve":"hilbert","columns":["b"],
+          |"layoutIds":{"p=1":"ab"},"files":[{"path":"p=1/x","length":9,"level":1,"file":2,"until":5}],"rewritten":[],
+          |"report":"{}","version_committed":8,"columnIds":["2"],"branch":"b","location":"l","fileCount":3}}]}""".stripMargin)
       assert(state.outlines().head === RunRecord(
         1,
         "early",
