@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table
 import java.net.URI
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
+import java.nio.file.attribute.FileTime
 
 import scala.collection.mutable.ArrayBuffer
 
@@ -72,11 +73,6 @@ class OutlinesSuite extends AnyFunSuite with ZOrderSession {
 
   private def read(file: Path): String = new String(Files.readAllBytes(file), UTF_8)
 
-  test("an outline lacks the report and the files that a run has read, and nothing else") {
-    val r = record("run1")
-    assert(r.outline === r.copy(rewritten = Nil, report = "{}"))
-  }
-
   for ((runs, files) <- Seq(1 -> 1, 31 -> 31, 32 -> (1 + 8), 63 -> (1 + 39), 64 -> (1 + 8), 200 -> (1 + 16)))
     test(s"after $runs runs, $files files are read") {
       after(runs) { (_, fs, state) =>
@@ -86,20 +82,34 @@ class OutlinesSuite extends AnyFunSuite with ZOrderSession {
       }
     }
 
-  test("records that are gone, others, or not readable") {
+  test("records that are gone, others, of another number, or not readable") {
     after(64) { (dir, _, state) =>
-      val (gone, other, cut, last) = (
-        dir.resolve("runs/3.json"),
-        dir.resolve("runs/4.json"),
-        dir.resolve("runs/5.json"),
-        dir.resolve("runs/64.json"))
-      Files.delete(gone)
-      write(other, RunRecordJson.write(record("another-run").copy(number = 4)))
-      write(cut, read(cut).dropRight(1))
-      write(last, "")
+      def file(n: Int) = dir.resolve(s"runs/$n.json")
+      Files.delete(file(3))
+      write(file(4), RunRecordJson.write(record("another-run").copy(number = 4)))
+      // as long as before, and written at another time
+      val sixth = read(file(6))
+      write(file(6), sixth.replace("run6", "RUN6"))
+      Files.setLastModifiedTime(file(6), FileTime.fromMillis(1000000000000L))
+      write(file(5), read(file(5)).dropRight(1))
+      write(file(64), "")
       assert(state.runs().map(_.number) === (1 to 63).filterNot(Set(3, 5)))
       same(state)
-      assert(state.outlines().find(_.number == 4).map(_.runId) === Some("another-run"))
+      assert(state.outlines().collect { case r if r.number == 4 || r.number == 6 => r.runId } ===
+        Seq("another-run", "RUN6"))
+      write(file(7), read(file(8)))
+      (65 to 96).foreach(n => state.append(record(s"run$n"), Map.empty))
+      same(state)
+    }
+  }
+
+  test("runs that begin anew beside outlines of others") {
+    after(64) { (dir, _, state) =>
+      (1 to 64).foreach(n => Files.delete(dir.resolve(s"runs/$n.json")))
+      (1 to 64).foreach { n =>
+        state.append(record(s"RUN$n"), Map.empty)
+        same(state)
+      }
     }
   }
 
@@ -107,29 +117,29 @@ class OutlinesSuite extends AnyFunSuite with ZOrderSession {
     after(40) { (dir, fs, state) =>
       val file = dir.resolve("outlines.json")
       val text = read(file)
-      def unread(): Unit = {
-        assert(fs.during(state.outlines()).count(_ != "outlines.json") === 40)
+      assert(text.linesIterator.length === 1 + 24)
+      def unread(records: Int): Unit = {
+        assert(fs.during(state.outlines()).count(_ != "outlines.json") === records)
         same(state)
       }
-      Seq(
-        "",
-        "[]",
-        "{",
-        text.dropRight(20),
-        text.replace("\"version\":1,\"runs\"", "\"version\":2,\"runs\"")).foreach {
-        broken =>
-          write(file, broken)
-          unread()
+      Seq("", "[]", "{", text.replaceFirst("1", "2"), text.replaceFirst("\n", " ")).foreach { broken =>
+        write(file, broken)
+        unread(40)
       }
+      write(file, text.dropRight(20))
+      unread(17)
       Files.delete(file)
-      unread()
+      unread(40)
       Files.createDirectory(file)
       Files.createDirectory(file.resolve("x"))
-      unread()
-      // it cannot be written then, and the record is there nevertheless
+      unread(40)
+      // it cannot be written then, and the records are there nevertheless
       (41 to 64).foreach(n => state.append(record(s"run$n"), Map.empty))
-      assert(state.runs().length === 64)
-      same(state)
+      unread(64)
+      Files.delete(file.resolve("x"))
+      Files.delete(file)
+      (65 to 96).foreach(n => state.append(record(s"run$n"), Map.empty))
+      unread(8)
     }
   }
 
@@ -146,17 +156,31 @@ class OutlinesSuite extends AnyFunSuite with ZOrderSession {
     }
   }
 
-  test("a copy of runs into a table that has gathered outlines") {
+  test("a run that was taken for a dead one has one outline") {
+    val lost = record("lost").copy(version = None)
     after(40) { (_, fs, state) =>
+      state.append(lost, Map.empty)
+      (42 to 64).foreach(n => state.append(record(s"run$n"), Map.empty))
+      // its own record comes when the other one is gathered
+      state.append(record("lost"), Map.empty)
+      assert(fs.during(state.outlines()).length === 1 + 9)
+      assert(state.outlines().filter(_.runId == "lost").map(_.number) === Seq(65))
+      same(state)
+    }
+  }
+
+  test("a copy of runs into a table that has gathered outlines") {
+    after(62) { (_, fs, state) =>
       withTempDir { dir =>
         val from = new StateDir(fs, new HPath(dir.toUri))
-        from.write(record("run7").copy(number = 41), Map.empty)
-        StateDir.copyRuns(from, state)
-        assert(state.runs().length === 40, "it has this one")
-        from.write(record("new").copy(number = 42), Map("abcd1234" -> "{}"))
-        StateDir.copyRuns(from, state)
-        StateDir.copyRuns(from, state)
-        assert(state.runs().map(r => r.number -> r.runId).drop(39) === Seq(40 -> "run40", 41 -> "new"))
+        from.write(record("run7").copy(number = 63), Map.empty)
+        assert(StateDir.copyRuns(from, state) === Nil, "it has this one")
+        from.write(record("new").copy(number = 64), Map("abcd1234" -> "{}"))
+        from.write(record("newest").copy(number = 65), Map.empty)
+        assert(StateDir.copyRuns(from, state) === Seq(63, 64))
+        assert(StateDir.copyRuns(from, state) === Nil)
+        assert(state.runs().map(r => r.number -> r.runId).drop(61) ===
+          Seq(62 -> "run62", 63 -> "new", 64 -> "newest"))
         assert(state.layout("abcd1234") === Some("{}"))
       }
     }
@@ -165,12 +189,15 @@ class OutlinesSuite extends AnyFunSuite with ZOrderSession {
   test("outlines that an earlier version has written") {
     after(32) { (dir, _, state) =>
       val one = dir.resolve("runs/1.json")
+      val (length, modified) = (Files.size(one), Files.getLastModifiedTime(one).toMillis)
+      val outline = """{"version":1,"number":1,"runId":"early","startedMs":3,"finishedMs":4,"operation":"OPTIMIZE",
+        |"statement":"s","curve":"hilbert","columns":["b"],"layoutIds":{"p=1":"ab"},
+        |"files":[{"path":"p=1/x","length":9,"level":1,"file":2,"until":5}],"rewritten":[],"report":"{}",
+        |"version_committed":8,"columnIds":["2"],"branch":"b","location":"l","fileCount":3}""".stripMargin
       write(
         dir.resolve("outlines.json"),
-        s"""{"version":1,"runs":[{"length":${Files.size(one)},"outline":{"version":1,"number":1,"runId":"early",
-          |"startedMs":3,"finishedMs":4,"operation":"OPTIMIZE","statement":"s","curve":"hilbert","columns":["b"],
-          |"layoutIds":{"p=1":"ab"},"files":[{"path":"p=1/x","length":9,"level":1,"file":2,"until":5}],"rewritten":[],
-          |"report":"{}","version_committed":8,"columnIds":["2"],"branch":"b","location":"l","fileCount":3}}]}""".stripMargin)
+        s"""{"version":1}
+           |{"length":$length,"modified":$modified,"outline":${outline.replace("\n", "")}}""".stripMargin)
       assert(state.outlines().head === RunRecord(
         1,
         "early",

@@ -63,8 +63,10 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
       val first = state.runs().head
       (2 to 64).foreach(n => state.append(first.copy(runId = s"run$n", files = Nil), Map.empty))
       val record = path.resolve("_zorder/runs/1.json")
-      // unreadable, and as long as before: whoever reads the record does not know the files
+      // unreadable, and as it was to those who do not read it
+      val modified = Files.getLastModifiedTime(record)
       Files.write(record, Array.fill(Files.size(record).toInt)(' '.toByte))
+      Files.setLastModifiedTime(record, modified)
       assert(state.runs().forall(_.files.isEmpty))
       val row = zorder(path, "BY (a, b) WITH (fileCount = 4)")
       assert(status(row) === "NOTHING_TO_DO" && reason(row).startsWith("All 4 files"), reason(row))

@@ -23,47 +23,48 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   private val homesFile = new Path(dir, "homes.json")
   private val layoutsDir = new Path(dir, "layouts")
 
-  override def runs(): Seq[RunRecord] = StateDir.withoutDoubles(records(recordFiles().map(_._1)))
+  override def runs(): Seq[RunRecord] = StateDir.withoutDoubles(records(recordFiles()).map(_._2))
 
-  /** Each is a request of its own, which an object store answers in some 20 ms. */
-  private def records(numbers: Seq[Int]): Seq[RunRecord] = {
-    def read(n: Int) = TextFiles.read(fs, new Path(runsDir, s"$n.json")).flatMap(RunRecordJson.read)
-    val found =
-      if (numbers.length <= StateDir.Few) numbers.map(read)
-      else ThreadUtils.parmap(numbers, "zorder-records", StateDir.Readers)(read(_))
-    found.flatten
-  }
+  /** Those of these records that can be read. */
+  private def records(files: Seq[RecordFile]): Seq[(RecordFile, RunRecord)] =
+    StateReads.each(files) { file =>
+      TextFiles.read(fs, new Path(runsDir, s"${file.number}.json")).flatMap(RunRecordJson.read).map(file -> _)
+    }.flatten
 
   override def outlines(): Seq[RunRecord] = outlinesOf(recordFiles())
 
-  /** @param there the records, with the lengths of their files */
-  private def outlinesOf(there: Seq[(Int, Long)]): Seq[RunRecord] = {
-    val gathered = gatheredOf(there).map(_.outline)
-    val known = gathered.map(_.number).toSet
-    val others = records(there.map(_._1).filterNot(known)).map(_.outline)
-    StateDir.withoutDoubles((gathered ++ others).sortBy(_.number))
+  private def outlinesOf(there: Seq[RecordFile]): Seq[RunRecord] = {
+    val gathered = gatheredOf(there)
+    val others = records(there.filterNot(gathered.contains)).map { case (file, r) => file -> r.outline }
+    StateDir.withoutDoubles((gathered ++ others).toSeq.sortBy(_._1.number).map(_._2))
   }
 
   /** The gathered outlines of those records that are still as they were. */
-  private def gatheredOf(there: Seq[(Int, Long)]): Seq[GatheredOutline] =
-    if (there.length < StateDir.GatherEvery) Nil
+  private def gatheredOf(there: Seq[RecordFile]): Map[RecordFile, RunRecord] =
+    if (there.length < StateDir.GatherEvery) Map.empty
     else {
-      val lengths = there.toMap
-      TextFiles.read(fs, outlinesFile).toSeq.flatMap(GatheredOutline.read)
-        .filter(o => lengths.get(o.outline.number).contains(o.length))
+      val present = there.toSet
+      TextFiles.read(fs, outlinesFile).fold(Map.empty[RecordFile, RunRecord])(GatheredOutlines.read)
+        .filter { case (file, _) => present(file) }
     }
 
-  /** Gathers outlines after the record of this number, if it is their turn. Without them, the records say the same. */
-  private def gatherAfter(number: Int): Unit = if (number % StateDir.GatherEvery == 0) {
+  /**
+   * Gathers outlines after the record of this number, if it is their turn. Without them, the records say the same: what
+   * goes wrong here costs later runs time alone.
+   */
+  def gatherAfter(number: Int): Unit = if (number % StateDir.GatherEvery == 0) {
     try {
       val there = recordFiles()
       val before = gatheredOf(there)
-      val known = before.map(_.outline.number).toSet
-      val lengths = there.dropRight(StateDir.NotGathered).toMap
-      val added = records(lengths.keys.filterNot(known).toSeq.sorted)
-        .collect { case r if lengths.contains(r.number) => GatheredOutline(lengths(r.number), r.outline) }
-      replace(outlinesFile, GatheredOutline.write(before ++ added))
-    } catch { case NonFatal(e) => logWarning(s"Outlines of runs could not be gathered under $dir", e) }
+      val added = records(there.dropRight(StateDir.NotGathered).filterNot(before.contains))
+        .collect { case (file, r) if file.number == r.number => file -> r.outline }
+      GatheredOutlines.write(before ++ added).foreach(replace(outlinesFile, _))
+    } catch {
+      case e: InterruptedException =>
+        Thread.currentThread.interrupt()
+        logWarning(s"Outlines of runs were not gathered under $dir", e)
+      case NonFatal(e) => logWarning(s"Outlines of runs could not be gathered under $dir", e)
+    }
   }
 
   override def layout(id: String): Option[String] =
@@ -84,10 +85,11 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   /** The number that the next run gets: one above the highest, readable or not. */
   def nextNumber(): Int = StateDir.next(recordFiles())
 
-  /** The numbers of the records, rising, with the lengths of their files. */
-  private def recordFiles(): Seq[(Int, Long)] =
+  /** By their numbers, rising. */
+  private def recordFiles(): Seq[RecordFile] =
     TextFiles.children(fs, runsDir).filter(_.getPath.getName.matches("[0-9]{1,9}\\.json"))
-      .map(f => f.getPath.getName.stripSuffix(".json").toInt -> f.getLen).sortBy(_._1)
+      .map(f => RecordFile(f.getPath.getName.stripSuffix(".json").toInt, f.getLen, f.getModificationTime))
+      .sortBy(_.number)
 
   /** Layouts first: a record never names a layout that is not there. */
   def write(record: RunRecord, layouts: Map[String, String]): Unit = {
@@ -135,11 +137,10 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
 object StateDir {
   val Name = "_zorder"
 
-  /** So many records are read one after the other, and more of them by so many threads. */
-  private val Few = 16
-  private val Readers = 8
-
-  /** Outlines are gathered after so many records, but for the newest, whose texts may still be on their way. */
+  /**
+   * Outlines are gathered after so many records, but for the newest: of two runs that take one number on an object
+   * store, the later one's record stays.
+   */
   private val GatherEvery = 32
   private val NotGathered = 8
 
@@ -160,15 +161,21 @@ object StateDir {
       node.fieldNames.asScala.map(k => k -> node.path(k).asText).toMap
     } catch { case _: java.io.IOException => Map.empty }
 
-  /** Gives `to` the runs of `from` that it has not got yet, with their layouts and with numbers of its own. */
-  def copyRuns(from: StateDir, to: StateDir): Unit = from.runs().foreach { record =>
+  /**
+   * Gives `to` the runs of `from` that it has not got yet, with their layouts and with numbers of its own.
+   *
+   * @return
+   *   these numbers
+   */
+  def copyRuns(from: StateDir, to: StateDir): Seq[Int] = from.runs().flatMap { record =>
     // one listing for what is there and for the next number
     val there = to.recordFiles()
-    if (!to.outlinesOf(there).exists(_.copy(number = 0) == record.outline.copy(number = 0))) {
+    if (to.outlinesOf(there).exists(_.copy(number = 0) == record.outline.copy(number = 0))) None
+    else {
       val layouts = record.layoutIds.values.flatMap(id => from.layout(id).map(id -> _)).toMap
       val number = next(there)
       to.write(record.copy(number = number), layouts)
-      to.gatherAfter(number)
+      Some(number)
     }
   }
 
@@ -186,40 +193,57 @@ object StateDir {
     records.filterNot(r => doubles(r.number))
   }
 
-  private def next(there: Seq[(Int, Long)]): Int = there.lastOption.fold(0)(_._1) + 1
+  private def next(there: Seq[RecordFile]): Int = there.lastOption.fold(0)(_.number) + 1
 }
 
-/**
- * One entry of `_zorder/outlines.json`.
- *
- * @param length
- *   of the record's file: another one is another record
- */
-final private case class GatheredOutline(length: Long, outline: RunRecord)
+/** The file of a record as a directory lists it. A file of the same number that differs is another record's. */
+final private case class RecordFile(number: Int, length: Long, modified: Long)
 
-private object GatheredOutline {
+/** Many outlines as one text: a line with the version, then a line for each. */
+private object GatheredOutlines {
   private val mapper = new ObjectMapper()
-  private val Version = 1
 
-  def write(all: Seq[GatheredOutline]): String = {
-    val node = mapper.createObjectNode().put("version", Version)
-    val runs = node.putArray("runs")
-    all.sortBy(_.outline.number).foreach { o =>
-      runs.addObject().put("length", o.length).set[ObjectNode]("outline", RunRecordJson.node(o.outline))
+  /** One more where a run record gets a field that its outline keeps: this version would not copy it. */
+  private val Version = 1
+  private val FirstLine = mapper.writeValueAsString(mapper.createObjectNode().put("version", Version))
+
+  /** A longer text is not worth its memory. */
+  private val MostCharacters = 64 << 20
+
+  /** None if the text would be too long. */
+  def write(outlines: Map[RecordFile, RunRecord]): Option[String] = {
+    val lines = outlines.toSeq.sortBy(_._1.number).iterator.map { case (file, outline) =>
+      val entry = mapper.createObjectNode().put("length", file.length).put("modified", file.modified)
+      mapper.writeValueAsString(entry.set[ObjectNode]("outline", RunRecordJson.node(outline)))
     }
-    mapper.writeValueAsString(node)
+    val text = new StringBuilder(FirstLine)
+    while (lines.hasNext && text.length <= MostCharacters) text.append('\n').append(lines.next())
+    if (text.length <= MostCharacters) Some(text.toString) else None
   }
 
-  /** None of a text that is cut off, or of a later version. */
-  def read(text: String): Seq[GatheredOutline] =
+  /** Nothing of another version, and no line that is cut off. */
+  def read(text: String): Map[RecordFile, RunRecord] =
+    if (!text.startsWith(s"$FirstLine\n")) Map.empty
+    else text.split('\n').iterator.drop(1).flatMap(line).toMap
+
+  private def line(text: String): Option[(RecordFile, RunRecord)] =
     try {
-      val node = mapper.readTree(text)
-      if (node == null || node.path("version").asInt != Version) Nil
-      else
-        RunRecordJson.each(node, "runs").flatMap { entry =>
-          RunRecordJson.of(entry.path("outline")).map(GatheredOutline(entry.path("length").asLong, _))
-        }
-    } catch { case _: java.io.IOException => Nil }
+      val entry = mapper.readTree(text)
+      RunRecordJson.of(entry.path("outline")).map { outline =>
+        RecordFile(outline.number, entry.path("length").asLong, entry.path("modified").asLong) -> outline
+      }
+    } catch { case _: java.io.IOException => None }
+}
+
+/** Reads small files. Each is a request of its own, which an object store answers in some 20 ms. */
+private[table] object StateReads {
+
+  /** So many are read one after the other, and more of them by so many threads. */
+  private val Few = 16
+  private val Threads = 8
+
+  def each[A, B](files: Seq[A])(read: A => B): Seq[B] =
+    if (files.length <= Few) files.map(read) else ThreadUtils.parmap(files, "zorder-state", Threads)(read)
 }
 
 /**

@@ -25,11 +25,7 @@ trait TableState {
    * The branch's standing runs, oldest first, in outline. A branch without runs of its own began as a copy of the
    * main one.
    */
-  def ofBranch(): Seq[RunRecord] = {
-    val all = standing().filter(_.operation == Operation.Optimize)
-    val own = all.filter(_.branch == branch)
-    if (own.nonEmpty) own else all.filter(_.branch.isEmpty)
-  }
+  def ofBranch(): Seq[RunRecord] = TableState.ofBranch(standing(), branch)
 
   /** The newest of them, if any. */
   def latest(): Option[RunRecord] = ofBranch().lastOption
@@ -57,5 +53,12 @@ private[zorder] object TableState {
     def ids(operation: Operation) = runs.filter(_.operation == operation).map(_.runId).toSet
     val undone = ids(Operation.Rollback) & ids(Operation.Optimize)
     runs.filterNot(r => undone(r.runId))
+  }
+
+  /** Those of these standing runs that count for a branch. */
+  def ofBranch(standing: Seq[RunRecord], branch: Option[String]): Seq[RunRecord] = {
+    val all = standing.filter(_.operation == Operation.Optimize)
+    val own = all.filter(_.branch == branch)
+    if (own.nonEmpty) own else all.filter(_.branch.isEmpty)
   }
 }

@@ -14,7 +14,6 @@ import org.apache.iceberg.io.SupportsPrefixOperations
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.table._
 import org.apache.spark.sql.zorder.table.storage.{ClaimFile, CrashPoint}
-import org.apache.spark.util.ThreadUtils
 
 /** `_zorder/` of an Iceberg table, and how it learns of commits. A record that cannot be written is only logged. */
 private[iceberg] trait IcebergState extends TableState {
@@ -85,11 +84,9 @@ final private[iceberg] class FileIOState(table: Table, override val branch: Opti
     }
   }
 
-  /** Each record is a request of its own, which an object store answers in some 20 ms. */
-  private def read(names: Seq[String]): Unit = if (names.nonEmpty)
-    ThreadUtils.parmap(names, "zorder-records", Readers) { name =>
-      files.read(recordFile(name)).flatMap(RunRecordJson.read).map(name -> _)
-    }.flatten.foreach { case (name, record) => records.put(name, record) }
+  private def read(names: Seq[String]): Unit =
+    StateReads.each(names)(name => files.read(recordFile(name)).flatMap(RunRecordJson.read).map(name -> _))
+      .flatten.foreach { case (name, record) => records.put(name, record) }
 
   override def layout(id: String): Option[String] =
     if (isName(id)) files.read(layoutFile(id)) else None
@@ -198,9 +195,6 @@ private[iceberg] object FileIOState {
 
   /** In the summary of a run's snapshot. */
   val Record = "zorder.record"
-
-  /** Threads that read records. */
-  private val Readers = 8
 
   private val mapper = new ObjectMapper()
 

@@ -152,9 +152,10 @@ object Auditor {
 /** What the records of runs say of the files that an audit finds. */
 final private[audit] class PastRuns(table: ClusterTable, columns: AuditedColumns) {
   // with their reports, not in outline
-  private lazy val standing: Seq[RunRecord] = TableState.standing(table.state.runs())
+  private val standing: Seq[RunRecord] = TableState.standing(table.state.runs())
   private lazy val ours: Set[String] = standing.flatMap(_.files.map(_.path)).toSet
-  private val runs: IndexedSeq[RunRecord] = table.state.ofBranch().toIndexedSeq
+  private val runs: IndexedSeq[RunRecord] =
+    TableState.ofBranch(standing, table.state.branch).toIndexedSeq
 
   /** The last run, if it was by the audited columns. */
   private val same: Option[RunRecord] = runs.lastOption.filter { _ =>

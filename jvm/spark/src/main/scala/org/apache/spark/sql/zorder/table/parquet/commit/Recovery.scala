@@ -126,8 +126,9 @@ private[parquet] final class PathCompletion(store: JournalStore, mark: ExchangeM
 
   /** All units are in place: writes the history, deletes the staging directory and marks the journal as done. */
   def finish(journal: Journal): Journal = {
-    StateDir.copyRuns(new StateDir(fs, journal.staging), new StateDir(fs, journal.home))
-    new StateDir(fs, journal.home).writeBase(store.base)
+    val state = new StateDir(fs, journal.home)
+    val numbers = StateDir.copyRuns(new StateDir(fs, journal.staging), state)
+    state.writeBase(store.base)
     CrashPoint.hit("state-moved")
     cleanUp(journal)
     // a rollback has taken the old directories of the run that it undid
@@ -141,6 +142,8 @@ private[parquet] final class PathCompletion(store: JournalStore, mark: ExchangeM
     CrashPoint.hit("done")
     mark.end(journal.txn, journal.units)
     CrashPoint.hit("unmarked")
+    // no query waits any more
+    numbers.foreach(state.gatherAfter)
     done
   }
 
@@ -272,7 +275,7 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
           CatalogCompletion.inUse(table))
       else altered
     if (table.partitioned) {
-      StateDir.copyRuns(new StateDir(fs, journal.staging), table.state)
+      StateDir.copyRuns(new StateDir(fs, journal.staging), table.state).foreach(table.state.gatherAfter)
       fs.delete(new Path(journal.staging, StateDir.Name), true)
       fs.delete(new Path(journal.staging, "_SUCCESS"), false)
       val full = journal.units.filter(u => u.outputs.nonEmpty || u.kept.nonEmpty).map(_.target).toSet
