@@ -109,7 +109,7 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
       append(path, more(rows, 400))
       val (row, watch) = keepsRows(path)(JobWatch(spark)(done(zorder(path, run))))
       assert(metric[Long](row, "rows") === 400, reason(row))
-      watch.startedAtMost(7)
+      watch.startedAtMost(4)
     }
   }
 

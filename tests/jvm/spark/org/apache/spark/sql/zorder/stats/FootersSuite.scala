@@ -74,9 +74,9 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
     }
   }
 
-  test("footers come in the order of the files, from one job; a handful needs none") {
+  test("footers come in the order of the files, from one job; a few files need none") {
     inTempDir { dir =>
-      spark.range(0, 90, 1, 9).write.parquet(dir.resolve("t").toString)
+      spark.range(0, 170, 1, 17).write.parquet(dir.resolve("t").toString)
       val files = parquetFiles(dir).reverse
       var descriptions = Seq.empty[String]
       val listener = new SparkListener {
@@ -87,14 +87,32 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
       spark.sparkContext.setJobDescription("the caller's")
       try {
         assert(Footers.read(session, files, Seq(StatColumn(Seq("id"), LongType))).map(_.file) == files)
-        Footers.read(session, files.take(4))
+        assert(Footers.read(session, files.take(4)).map(_.file) == files.take(4))
+        assert(Footers.read(session, files.take(16)).map(_.file) == files.take(16))
+        // of files that the driver reads, too, the first that is damaged fails the call
+        val gone = files.take(16).updated(9, files(9).copy(path = dir.resolve("gone.parquet").toUri.toString))
+        assert(ExceptionUtils.getThrowables(intercept[Exception](Footers.read(session, gone)))
+          .exists(_.isInstanceOf[FileNotFoundException]))
         spark.sparkContext.listenerBus.waitUntilEmpty()
-        assert(descriptions == Seq("spark-zorder: footers of 9 files"))
+        assert(descriptions == Seq("spark-zorder: footers of 17 files"))
         assert(spark.sparkContext.getLocalProperty("spark.job.description") == "the caller's")
       } finally {
         spark.sparkContext.setJobDescription(null)
         spark.sparkContext.removeSparkListener(listener)
       }
+    }
+  }
+
+  test("pages that are read with the footers are those that are read alone, of the first columns") {
+    inTempDir { dir =>
+      spark.range(0, 4000, 1, 3).selectExpr("id", "-id other").write
+        .option("parquet.page.row.count.limit", "500").parquet(dir.resolve("t").toString)
+      val files = parquetFiles(dir)
+      val columns = Seq(StatColumn(Seq("id"), LongType), StatColumn(Seq("other"), LongType))
+      val (footers, pages) = Footers.readWithSomePages(session, files, columns, paged = 1)
+      assert(footers == Footers.read(session, files, columns))
+      assert(pages == PageIndex.read(session, files, columns.take(1)) && pages.head.pages(0).length == 3)
+      assert(Footers.readWithSomePages(session, files, columns, paged = 0)._2.isEmpty)
     }
   }
 

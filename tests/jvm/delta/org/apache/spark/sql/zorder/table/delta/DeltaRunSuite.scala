@@ -83,7 +83,7 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
       val (row, watch) = withConf("spark.databricks.delta.incremental.commit.forceVerifyInTests" -> "false")(
         keeps(path)(JobWatch(spark)(done(zorder(path, "BY (a, b)")))))
       assert(metric[Long](row, "rows") === 400, reason(row))
-      watch.startedAtMost(7)
+      watch.startedAtMost(4)
     }
   }
 

@@ -66,7 +66,7 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     val before = content(t)
     val (row, watch) = JobWatch(spark)(cluster(t, "a, b", ""))
     assert(status(row) == "DONE" && row.getAs[Row]("metrics").getAs[Long]("rows") == 80)
-    watch.startedAtMost(6)
+    watch.startedAtMost(3)
     assert(content(t) == before)
   }
 

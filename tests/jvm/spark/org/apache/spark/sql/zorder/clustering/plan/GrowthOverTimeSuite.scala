@@ -42,7 +42,7 @@ class GrowthOverTimeSuite extends AnyFunSuite {
         Array.fill(cells)(100L),
         newBytes,
         sortedRuns.map(_._1),
-        hurts = true)
+        hurts = () => true)
       growth.decide(budget) match {
         case GrowthPlan.Refit =>
           inLayout += newBytes + sortedRuns.map(_._1.bytes).sum
@@ -84,7 +84,7 @@ class GrowthOverTimeSuite extends AnyFunSuite {
         Array.fill(math.max(1, cells))(100L),
         file,
         sortedRuns,
-        hurts = sortedRuns.nonEmpty,
+        hurts = () => sortedRuns.nonEmpty,
         newLayoutFiles = files(round * file))
       growth.decide(budget) match {
         case append: GrowthPlan.Append =>
@@ -149,7 +149,7 @@ class GrowthOverTimeSuite extends AnyFunSuite {
         Array.tabulate(cells)(c => if (c < before) 0L else 100L),
         file,
         sortedRuns.map(_._1),
-        hurts = mean(round, sortedRuns :+ raw) > 1.1 * settled * file / cells,
+        hurts = () => mean(round, sortedRuns :+ raw) > 1.1 * settled * file / cells,
         newLayoutFiles = files(round * file))
       growth.decide(5.0) match {
         case append: GrowthPlan.Append =>

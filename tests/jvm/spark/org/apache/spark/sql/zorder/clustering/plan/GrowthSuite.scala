@@ -16,7 +16,7 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       rows: Map[Int, Long],
       newBytes: Long,
       sortedRunBytes: Long = 0,
-      hurts: Boolean = false): Growth =
+      hurts: () => Boolean = () => false): Growth =
     Growth(cells, Array.tabulate(100)(rows.getOrElse(_, 0L)), newBytes, before(sortedRunBytes), hurts)
 
   private def before(bytes: Long*): Seq[SortedRun] = bytes.filter(_ > 0).zipWithIndex.map {
@@ -71,18 +71,18 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("everything is written anew when look-ups suffer and two thirds of the budget are enough for it") {
     val all = (0 until 100).map(_ -> 10L).toMap
-    assert(growth(all, 1000, sortedRunBytes = 42000, hurts = true).decide(5.0) === GrowthPlan.Refit)
+    assert(growth(all, 1000, sortedRunBytes = 42000, hurts = () => true).decide(5.0) === GrowthPlan.Refit)
     assert(growth(all, 1000, sortedRunBytes = 42000).decide(5.0).isInstanceOf[GrowthPlan.Append])
     assert(growth(
       all,
       1000,
       sortedRunBytes = 41000,
-      hurts = true).decide(5.0).isInstanceOf[GrowthPlan.Append])
+      hurts = () => true).decide(5.0).isInstanceOf[GrowthPlan.Append])
   }
 
   test("files across cells are merged with new rows while they are not much larger") {
     def merged(budget: Double, mayRefit: Boolean, bytes: Long*): Int =
-      Growth(cells, Array.fill(100)(10L), 1000, before(bytes: _*), hurts = false)
+      Growth(cells, Array.fill(100)(10L), 1000, before(bytes: _*), hurts = () => false)
         .decide(budget, mayRefit).asInstanceOf[GrowthPlan.Append].merged
     assert(merged(5.0, true, 9000, 1500) === 1)
     assert(merged(5.0, true, 3750, 1500) === 2)
@@ -90,7 +90,7 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     // a budget that has no room for it, and a statement that does not take the whole partition
     assert(merged(2.0, true, 3750, 1500) === 0)
     assert(merged(5.0, false, 3750, 1500) === 0)
-    val again = Growth(cells, Array.fill(100)(10L), 1000, before(3750, 1500), hurts = false).decide(5.0)
+    val again = Growth(cells, Array.fill(100)(10L), 1000, before(3750, 1500), hurts = () => false).decide(5.0)
     assert(again.asInstanceOf[GrowthPlan.Append].bytes === 6250)
   }
 
@@ -101,7 +101,7 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val runs =
         before(bytes: _*).map(run => SortedRun(run.spans.map { case (file, _, _) => (file, 98, 100) }))
       val rows = Array.fill(100)(0L).updated(98, 10L).updated(99, 10L)
-      Growth(full, rows, 1000, runs, hurts = false).decide(5.0).asInstanceOf[GrowthPlan.Append].merged
+      Growth(full, rows, 1000, runs, hurts = () => false).decide(5.0).asInstanceOf[GrowthPlan.Append].merged
     }
     // 111,000 bytes in 100 cells: two of them have room for 2220
     assert(merged(2000, 1000) === 1)
@@ -120,7 +120,7 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val counts = Gen.listOfN(40, Gen.frequency(3 -> Gen.const(0L), 2 -> Gen.choose(1L, 500L)))
     forAll(counts, Gen.choose(1L, 39999L)) { (rows, bytes) =>
       whenever(rows.sum > 0) {
-        val g = Growth(Array.fill(40)(1000L), rows.toArray, bytes, Nil, hurts = false)
+        val g = Growth(Array.fill(40)(1000L), rows.toArray, bytes, Nil, hurts = () => false)
         g.decide(1.0) match {
           case append: GrowthPlan.Append =>
             assert(append.fileOf.head === 0 && append.fileOf.zip(append.fileOf.tail).forall { case (a, b) =>

@@ -44,8 +44,12 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
    */
   def apply(partitions: Seq[(PlacedPartition, LayoutRef)], selected: Selection): Option[Planned] = {
     val input = progress.step("footers") {
-      val footers = Footers.read(pinned, partitions.flatMap(_._1.all), statistics.columns)
-      Inspection(pinned, table, footers, statistics, options)
+      val (footers, pages) = Footers.readWithSomePages(
+        pinned,
+        partitions.flatMap(_._1.all),
+        statistics.columns,
+        statistics.paged)
+      Inspection(pinned, table, footers, statistics, options, pages)
     }(_.summary)
     // files that have lost all their rows leave no file when they are written again
     val (waiting, idle) =

@@ -40,13 +40,27 @@ private[stats] final class FooterReader(
     caseSensitive: Boolean) {
   private val schemas = mutable.HashMap.empty[(MessageType, Option[String], Set[Seq[String]]), FileSchema]
 
-  def read(file: DataFile): FileFooter =
-    try FooterReader.open(conf, file)(reader => footer(file, reader))
+  def read(file: DataFile): FileFooter = read(file, paged = 0)._1
+
+  /**
+   * The footer, and the pages of the first columns of a file that is opened once.
+   *
+   * @param paged
+   *   how many of the columns; none of a file whose columns cannot be read
+   */
+  def read(file: DataFile, paged: Int): (FileFooter, Option[FilePages]) =
+    try FooterReader.open(conf, file) { reader =>
+        val read = footer(file, reader)
+        val pages =
+          if (paged == 0 || read.opaque) None
+          else Some(PageIndex.of(reader, file, zones(read, reader).take(paged)))
+        (read, pages)
+      }
     catch {
-      case _: ParquetCryptoRuntimeException => FooterReader.encrypted(file, "", 0L)
+      case _: ParquetCryptoRuntimeException => (FooterReader.encrypted(file, "", 0L), None)
       case NonFatal(e) =>
         val unknown = RawFooter.unknownTypes(conf, file)
-        if (unknown.isEmpty) throw e else FooterReader.opaque(file, unknown)
+        if (unknown.isEmpty) throw e else (FooterReader.opaque(file, unknown), None)
     }
 
   /**

@@ -6,7 +6,7 @@ import org.apache.spark.{SparkContext, SparkException}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.DataFile
-import org.apache.spark.util.{SerializableConfiguration, Utils}
+import org.apache.spark.util.{SerializableConfiguration, ThreadUtils, Utils}
 
 /** The footers of a table's files. */
 object Footers {
@@ -45,6 +45,27 @@ object Footers {
   }
 
   /**
+   * Reads as `read` does, and the page indexes of some of the files, which represent those of all. No file is opened
+   * twice.
+   *
+   * @param paged
+   *   how many of the columns, the first ones, to get the pages of
+   */
+  def readWithSomePages(
+      session: ClassicSession,
+      files: Seq[DataFile],
+      columns: Seq[StatColumn],
+      paged: Int): (Seq[FileFooter], Seq[FilePages]) = {
+    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
+    val some = PageIndex.some(files).map(_.path).toSet
+    val read = FooterJob.run(session, files, "footers and page indexes") { (conf, slice) =>
+      val reader = new FooterReader(conf, columns, caseSensitive)
+      slice.map(file => reader.read(file, if (some(file.path)) paged else 0))
+    }
+    (read.map(_._1), read.flatMap(_._2))
+  }
+
+  /**
    * The statistics of files that anybody may have written, as far as they can be read, in one job.
    *
    * @param listed
@@ -78,11 +99,12 @@ object Footers {
 /** One Spark job over a list of files, results in the order of the list. */
 private[stats] object FooterJob {
 
-  /** Up to this number of files, the driver reads them itself: a job would cost more. */
+  /** Up to this number of files for each of so many threads, the driver reads them itself: a job would cost more. */
   private val OnDriver = 4
+  private val Threads = 4
   private val SlicesPerCore = 4
 
-  /** @param onDriver up to this number of files, the driver reads them itself */
+  /** @param onDriver up to this number of files for each of its threads, the driver reads them itself */
   def run[T](
       session: ClassicSession,
       files: Seq[DataFile],
@@ -90,6 +112,9 @@ private[stats] object FooterJob {
       onDriver: Int = OnDriver)(body: (Configuration, Seq[DataFile]) => Seq[T]): Seq[T] = {
     val conf = session.sessionState.newHadoopConf()
     if (files.size <= onDriver) body(conf, files)
+    else if (files.size <= onDriver * Threads)
+      refused(ThreadUtils.parmap(files.grouped(onDriver).toSeq, "zorder-footers", Threads)(body(conf, _)))
+        .flatten
     else {
       val sc = session.sparkContext
       val shipped = new SerializableConfiguration(conf)
@@ -109,7 +134,7 @@ private[stats] object FooterJob {
     }
   }
 
-  /** Runs a job. If it fails at a file, the error is what its task said of the file. */
+  /** If a task fails at a file, the error is what it said of the file. */
   private def refused[T](job: => T): T =
     try job
     catch {

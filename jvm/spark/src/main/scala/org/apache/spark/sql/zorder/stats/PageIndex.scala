@@ -61,6 +61,9 @@ object PageIndex {
   /** Page indexes of this many files represent the pages of a table. */
   private val MostFiles = 1000
 
+  /** Those files, evenly taken. */
+  private[stats] def some(files: Seq[DataFile]): Seq[DataFile] = Evenly.some(files, MostFiles)
+
   /** The pages of at most `most` files, evenly taken. */
   def ofSome(
       session: ClassicSession,

@@ -299,7 +299,7 @@ final private[clustering] class IncrementForecaster(
     rows,
     placed.newBytes,
     placed.sortedRuns,
-    hurts(placed),
+    () => hurts(placed),
     newLayoutFiles(placed.all.map(_.length).sum))
 
   private def newLayoutFiles(bytes: Long): Int =

@@ -20,6 +20,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{
   FileFooter,
+  FilePages,
   InputProperties,
   StatColumn,
   StoredAs,
@@ -34,6 +35,8 @@ import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPa
  *
  * @param blooms
  *   paths in the files of the columns that get Bloom filters
+ * @param pages
+ *   of some of the files, if they were read with the footers: those of the first columns (`RunStatistics.paged`)
  */
 final class Inspection private (
     session: ClassicSession,
@@ -43,7 +46,8 @@ final class Inspection private (
     union: SchemaUnion,
     val inputProperties: InputProperties,
     val blooms: Seq[Seq[String]],
-    options: RunOptions) {
+    options: RunOptions,
+    val pages: Seq[FilePages]) {
 
   /** The columns of all files together. */
   val dataSchema: StructType = union.schema
@@ -111,7 +115,8 @@ final class Inspection private (
     union,
     inputProperties,
     blooms,
-    options)
+    options,
+    pages)
 
   def rows(plan: FilePlan): Long = rows(plan.files)
 
@@ -145,13 +150,16 @@ object Inspection {
    *
    * @param statistics
    *   with which those of the footers begin
+   * @param pages
+   *   of some of the files, of the first of these columns
    */
   def apply(
       session: ClassicSession,
       table: ClusterTable,
       footers: Seq[FileFooter],
       statistics: RunStatistics,
-      options: RunOptions): Inspection = {
+      options: RunOptions,
+      pages: Seq[FilePages] = Nil): Inspection = {
     val inputProperties = InputProperties.of(footers)
     inputProperties.refusals.headOption.foreach(refused => throw refused)
     // Spark's vectorized reader does not know decimals of few digits as byte strings, its other one does
@@ -168,7 +176,7 @@ object Inspection {
       column =>
         refuse("ZORDER_COLUMN_REFUSED.INT96", "column" -> column)
     }
-    new Inspection(session, table, footers, statistics, union, inputProperties, blooms, options)
+    new Inspection(session, table, footers, statistics, union, inputProperties, blooms, options, pages)
   }
 
   /** The clustering columns that files store as INT96. */

@@ -42,10 +42,6 @@ final private[clustering] case class TrackedColumns(
   /** The columns with statistics, in their order. */
   val statColumns: Seq[StatColumn] = stored.flatten
 
-  /** Per column, its number among `statColumns`. */
-  private val numbers: IndexedSeq[Option[Int]] =
-    stored.indices.map(c => stored(c).map(_ => stored.take(c).count(_.isDefined)))
-
   /** Whether a look-up in files that Spark writes can use bounds of the column. */
   val bounded: IndexedSeq[Boolean] = stored.map(_.exists(s => ParquetZones.bounds(s.dataType)))
 
@@ -70,14 +66,22 @@ final private[clustering] case class TrackedColumns(
    * @param inFooters
    *   the statistics that the footers were read with
    * @param pages
-   *   of some or all of the files, read with `statColumns`
+   *   of some or all of the files
+   * @param inPages
+   *   the columns that these were read with; of others, nothing is known of pages
    */
-  def levels(footers: Seq[FileFooter], inFooters: Seq[StatColumn], pages: Seq[FilePages]): Levels = {
-    val places = stored.map(_.map(s => inFooters.indexWhere(_.path == s.path)))
+  def levels(
+      footers: Seq[FileFooter],
+      inFooters: Seq[StatColumn],
+      pages: Seq[FilePages],
+      inPages: Seq[StatColumn] = statColumns): Levels = {
+    def places(read: Seq[StatColumn]): IndexedSeq[Option[Int]] =
+      stored.map(_.map(s => read.indexWhere(_.path == s.path)))
+    val numbers = places(inFooters)
     Levels(
-      footers.map(_.block(places)),
-      footers.flatMap(_.rowGroupBlocks(places)),
-      pages.flatMap(_.runs(numbers)))
+      footers.map(_.block(numbers)),
+      footers.flatMap(_.rowGroupBlocks(numbers)),
+      pages.flatMap(_.runs(places(inPages).map(_.filter(_ >= 0)))))
   }
 }
 
@@ -151,9 +155,11 @@ final private[clustering] class PresentLevels(
     input: Inspection,
     tracked: TrackedColumns) {
 
-  /** Read once for all calls. */
-  private lazy val pages: Seq[FilePages] =
-    PageIndex.ofSome(session, input.footers.map(_.file), tracked.statColumns)
+  /** Read once for all calls, with these columns. */
+  private lazy val (pages, paged): (Seq[FilePages], Seq[StatColumn]) =
+    if (input.pages.nonEmpty) (input.pages, input.statistics.columns.take(input.statistics.paged))
+    else
+      (PageIndex.ofSome(session, input.footers.map(_.file), tracked.statColumns), tracked.statColumns)
 
   /** The pages of some files stand for those of all: they weigh as much, beside the pages of a run. */
   def of(files: Seq[DataFile]): Levels =
@@ -168,12 +174,13 @@ final private[clustering] class PresentLevels(
     }
 
   /** Only the files: no page index is read. */
-  def files(files: Seq[DataFile]): Seq[Block] = levels(files, Nil).files
+  def files(files: Seq[DataFile]): Seq[Block] =
+    tracked.levels(files.map(f => input.byPath(f.path)), input.statistics.columns, Nil).files
 
   def rows(files: Seq[DataFile]): Long = files.map(f => input.byPath(f.path).rows).sum
 
   private def levels(files: Seq[DataFile], pages: Seq[FilePages]): Levels =
-    tracked.levels(files.map(f => input.byPath(f.path)), input.statistics.columns, pages)
+    tracked.levels(files.map(f => input.byPath(f.path)), input.statistics.columns, pages, paged)
 }
 
 /** Values to look up in a file of which only the min and max are known: some that lie between them. */

@@ -203,7 +203,7 @@ final private[clustering] case class Growth(
     rows: Array[Long],
     newBytes: Long,
     sortedRuns: Seq[SortedRun],
-    hurts: Boolean,
+    hurts: () => Boolean,
     newLayoutFiles: Int = 0) {
   private val grownBytes = newBytes + sortedRuns.map(_.bytes).sum
   private val mostAcross = Tiers.mostAcross(rows.length, newLayoutFiles)
@@ -233,7 +233,7 @@ final private[clustering] case class Growth(
     else if (cellBytes.forall(_ == 0)) GrowthPlan.Merge(rows.indices.toSet) // nothing else lies there
     else if (rows.sum == 0) GrowthPlan.Merge(Set(cellBytes.indexOf(cellBytes.min)))
     else if (amplification <= budget && hasRoom) GrowthPlan.Merge(touched.toSet)
-    else if (mayRefit && refitAmplification <= Tiers.refitBudget(budget) && (hurts || crowded))
+    else if (mayRefit && refitAmplification <= Tiers.refitBudget(budget) && (crowded || hurts()))
       GrowthPlan.Refit
     else append(if (mayRefit) budget else 0.0)
 
@@ -248,12 +248,15 @@ final private[clustering] case class Growth(
    * Whether no cell becomes more than twice as large as the files of a new layout. Rows in the order of time
    * fall into the outermost cells, which would take in all that ever comes.
    */
-  private def hasRoom: Boolean = newLayoutFiles == 0 || touched.forall { cell =>
-    val added = newBytes.toDouble * rows(cell) / rows.sum
-    cellBytes(cell) + added <= 2.0 * totalBytes / newLayoutFiles
+  private def hasRoom: Boolean = newLayoutFiles == 0 || {
+    val all = rows.sum
+    touched.forall { cell =>
+      val added = newBytes.toDouble * rows(cell) / all
+      cellBytes(cell) + added <= 2.0 * totalBytes / newLayoutFiles
+    }
   }
 
-  private def totalBytes: Long = grownBytes + cellBytes.sum
+  private val totalBytes: Long = grownBytes + cellBytes.sum
 
   /** Whether the files across cells are about as many as there may be. */
   private def crowded: Boolean = RowsTogether(0).crowded
@@ -308,8 +311,8 @@ final private[clustering] case class Growth(
       val likely = (from until until).filter(rows(_) > 0)
       val (numbers, weights) =
         if (likely.nonEmpty) (likely, likely.map(rows(_).toDouble)) else (Seq(from), Seq(1.0))
-      val all = file.length * rowsPerByte
-      numbers.zip(weights).foreach { case (n, w) => sum(n) += math.round(all * w / weights.sum) }
+      val (all, weight) = (file.length * rowsPerByte, weights.sum)
+      numbers.zip(weights).foreach { case (n, w) => sum(n) += math.round(all * w / weight) }
     }
     sum.toIndexedSeq
   }
@@ -431,8 +434,8 @@ private object SortedRunCuts {
           starts(from, c, parts - parts / 2) ++ starts(c, until, parts / 2)
         }
 
-    val from = starts(0, rows.length, files)
-    rows.indices.map(i => from.lastIndexWhere(_ <= i)).toArray
+    val first = starts(0, rows.length, files).toSet
+    rows.indices.scanLeft(-1)((file, n) => if (first(n)) file + 1 else file).tail.toArray
   }
 
   /** How often a range of numbers is halved until a number begins a part. */

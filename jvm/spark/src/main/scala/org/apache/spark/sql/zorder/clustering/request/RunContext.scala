@@ -224,6 +224,9 @@ private[clustering] object RunContext {
 final private[zorder] case class RunStatistics(columns: Seq[StatColumn], clustering: Int, bases: Int) {
   def baseNumbers: Range = clustering until clustering + bases
   def otherNumbers: Range = baseNumbers.end until columns.length
+
+  /** How many of the columns a run shows pages of, the first ones. */
+  def paged: Int = clustering + bases
 }
 
 private[zorder] object RunStatistics {
@@ -308,7 +311,7 @@ object PinnedSession {
     ("spark.sql.parquet.fieldId.write.enabled", "true", "field ids are kept"),
     ("spark.sql.parquet.fieldId.read.enabled", "false", "columns are found by name"),
     ("spark.sql.sources.partitionOverwriteMode", "static", "the staging directory is new"),
-    ("spark.sql.adaptive.optimizeSkewsInRebalancePartitions.enabled", "false", "a file is not split"),
+    ("spark.sql.adaptive.enabled", "false", "each file has its task, whatever Spark learns on the way"),
     ("spark.sql.sources.bucketing.enabled", "true", "default"),
     (
       "spark.sql.sources.useV1SourceList",

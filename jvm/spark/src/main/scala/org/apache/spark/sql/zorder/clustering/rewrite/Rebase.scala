@@ -11,7 +11,6 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   Sort,
   Union
 }
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, MapType}
 import org.apache.spark.sql.zorder.clustering.plan.OutputPlan
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
@@ -91,9 +90,7 @@ final private[rewrite] class Rebase(
 
   /** @param written the files that were not committed; what is committed instead, if anything */
   def apply(plan: RewritePlan, written: Seq[ReadBack]): Option[(RewritePlan, Seq[ReadBack])] =
-    Rebase.plannedAtOnce(session) {
-      write.rebase(session, plan.files.partitions.map(_.partition)).flatMap(on(plan, written, _))
-    }
+    write.rebase(session, plan.files.partitions.map(_.partition)).flatMap(on(plan, written, _))
 
   private def on(
       plan: RewritePlan,
@@ -153,7 +150,7 @@ final private[rewrite] class Rebase(
     else
       writtenAgain(plan, removed, rowsToTake, touched.map(_.written), comparable.map(_.name).toSet).flatMap {
         files =>
-          val less = readAtOnce(files)
+          val less = read(files)
           CrashPoint.hit("rebase-written")
           if (rows(less) + total != rows(touched)) None
           else {
@@ -162,13 +159,6 @@ final private[rewrite] class Rebase(
           }
       }
   }
-
-  /** A Spark job over the footers of a few files costs more than to read them here, some at once. */
-  private def readAtOnce(files: Seq[WrittenFile]): Seq[ReadBack] =
-    if (files.length > Rebase.FewFiles * Rebase.Threads) read(files)
-    else
-      ThreadUtils.parmap(files.grouped(Rebase.FewFiles).toSeq, "zorder-rebase", Rebase.Threads)(
-        read).flatten
 
   /**
    * The files of these numbers once more; None if the rows to take out do not have their columns.
@@ -252,21 +242,6 @@ private[rewrite] object Rebase {
   private val MostRemoved = 0.5
 
   private val TakenColumn = "_zorder_taken"
-
-  /** Footers that a thread of the driver reads, and such threads. */
-  private val FewFiles = 4
-  private val Threads = 4
-
-  /**
-   * Each file has its task, whatever Spark learns on the way: to plan stage by stage would only take time, in
-   * which others change the table.
-   */
-  private def plannedAtOnce[A](session: ClassicSession)(body: => A): A = {
-    val before = session.conf.get(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key)
-    session.conf.set(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key, "false")
-    try body
-    finally session.conf.set(SQLConf.ADAPTIVE_EXECUTION_ENABLED.key, before)
-  }
 
   /**
    * Whether equal values have the same bytes, and the same hash of Spark. Equal maps may be stored in unlike
