@@ -1,7 +1,9 @@
 package org.apache.spark.sql.zorder.stats
 
+import java.io.FileNotFoundException
 import java.nio.file.Files
 
+import org.apache.commons.lang3.exception.ExceptionUtils
 import org.apache.parquet.crypto.FileEncryptionProperties
 
 import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}

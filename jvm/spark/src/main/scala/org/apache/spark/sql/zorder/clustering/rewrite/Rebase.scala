@@ -17,12 +17,11 @@ import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.RunContext
 import org.apache.spark.sql.zorder.expr.layout.StaysWithout
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages}
 import org.apache.spark.sql.zorder.table.{ChangedInputs, TableWrite, WrittenFile}
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
-import org.apache.spark.util.{ThreadUtils, Utils}
+import org.apache.spark.util.Utils
 
 /**
  * The rows of some files, and what is done with them where all rows of a file are together, before they are
