@@ -111,9 +111,11 @@ private[stats] object FooterJob {
       what: String,
       onDriver: Int = OnDriver)(body: (Configuration, Seq[DataFile]) => Seq[T]): Seq[T] = {
     val conf = session.sessionState.newHadoopConf()
-    if (files.size <= onDriver) body(conf, files)
+    // a list that is computed when it is asked for would be read elsewhere
+    def here(slice: Seq[DataFile]): Seq[T] = body(conf, slice).toIndexedSeq
+    if (files.size <= onDriver) here(files)
     else if (files.size <= onDriver * Threads)
-      refused(ThreadUtils.parmap(files.grouped(onDriver).toSeq, "zorder-footers", Threads)(body(conf, _)))
+      refused(ThreadUtils.parmap(files.grouped(onDriver).toIndexedSeq, "zorder-footers", Threads)(here))
         .flatten
     else {
       val sc = session.sparkContext

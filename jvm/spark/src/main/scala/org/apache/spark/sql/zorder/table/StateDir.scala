@@ -69,13 +69,14 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
 
   override def layout(id: String): Option[String] =
     if (id.isEmpty || !id.forall(_.isLetterOrDigit)) None
-    else TextFiles.read(fs, new Path(layoutsDir, s"$id.json"))
+    else TextFiles.read(fs, layoutFile(id))
 
   /** Writes a record under the next number: that of nobody who writes one at the same time. */
   @tailrec
   def append(record: RunRecord, layouts: Map[String, String]): Unit = {
     writeLayouts(layouts)
-    fs.mkdirs(runsDir)
+    // a store has no directories
+    if (!ObjectStores.isOne(fs.getUri.getScheme)) fs.mkdirs(runsDir)
     val number = nextNumber()
     val text = RunRecordJson.write(record.copy(number = number))
     if (TextFiles.claim(fs, new Path(runsDir, s"$number.json"), text)) gatherAfter(number)
@@ -98,6 +99,12 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
     ()
   }
 
+  /** Writes into a directory that nobody else knows yet: nothing has to be looked for there. */
+  def stage(record: RunRecord, layouts: Map[String, String]): Unit = {
+    layouts.toSeq.sorted.foreach { case (id, body) => TextFiles.replace(fs, layoutFile(id), body) }
+    TextFiles.replace(fs, new Path(runsDir, s"${record.number}.json"), RunRecordJson.write(record))
+  }
+
   /** The name of the table's directory when its journals were written. A managed table may be renamed since. */
   def base: Option[String] = TextFiles.read(fs, baseFile)
 
@@ -110,7 +117,7 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
     TextFiles.read(fs, homesFile).fold(Map.empty[String, String])(StateDir.pairs)
 
   /** A partition that its owner has put elsewhere since has its new place. */
-  def addHomes(homes: Map[String, String]): Unit = {
+  def addHomes(homes: Map[String, String]): Unit = if (homes.nonEmpty) {
     val known = this.homes()
     if ((known ++ homes) != known) replace(homesFile, StateDir.json(known ++ homes))
   }
@@ -127,15 +134,26 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
     append(RunRecord.rolledBack(run.runId, Some(run), statement), Map.empty)
   }
 
-  def writeLayouts(layouts: Map[String, String]): Unit = layouts.toSeq.sorted.foreach { case (id, body) =>
-    TextFiles.createOnce(fs, new Path(layoutsDir, s"$id.json"), body)
-  }
+  /** Those that are not there yet: a layout's id is a hash of its text. */
+  def writeLayouts(layouts: Map[String, String]): Unit =
+    if (layouts.size <= StateDir.FewLayouts)
+      layouts.toSeq.sorted.foreach { case (id, body) => TextFiles.createOnce(fs, layoutFile(id), body) }
+    else {
+      val there = TextFiles.children(fs, layoutsDir).map(_.getPath.getName).toSet
+      layouts.toSeq.sorted.filterNot { case (id, _) => there(layoutFile(id).getName) }
+        .foreach { case (id, body) => TextFiles.replace(fs, layoutFile(id), body) }
+    }
+
+  private def layoutFile(id: String) = new Path(layoutsDir, s"$id.json")
 
   def pending: PendingRuns = new PendingRuns(fs, this)
 }
 
 object StateDir {
   val Name = "_zorder"
+
+  /** More layouts than these are looked for by a listing, and not one by one. */
+  private val FewLayouts = 2
 
   /**
    * Outlines are gathered after so many records, but for the newest: of two runs that take one number on an object

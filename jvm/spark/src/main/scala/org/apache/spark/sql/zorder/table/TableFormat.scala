@@ -124,7 +124,7 @@ final private[zorder] case class FormatDescriptor(
   def isTable(fs: FileSystem, dir: Path): Boolean = {
     val own = new Path(dir, directory)
     // on an object store it takes fewer requests to ask for a directory that is not there than to list it
-    try fs.exists(own) &&
+    try TextFiles.isDirectory(fs, own) &&
         fileEnding.forall(ending => TextFiles.children(fs, own).exists(_.getPath.getName.endsWith(ending)))
     catch { case _: AccessControlException => false }
   }

@@ -13,7 +13,13 @@ import org.apache.spark.sql.zorder.clustering.fit.{
   Sample,
   TruncatedBounds
 }
-import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, PresentLevels, Probes, TrackedColumns}
+import org.apache.spark.sql.zorder.clustering.inspect.{
+  Inspection,
+  PresentLevels,
+  Probes,
+  SomePages,
+  TrackedColumns
+}
 import org.apache.spark.sql.zorder.clustering.plan.{
   FileCount,
   FilePlan,
@@ -32,7 +38,7 @@ import org.apache.spark.sql.zorder.clustering.report.{
   Shares
 }
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}
+import org.apache.spark.sql.zorder.stats.FileFooter
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.clustering.draw.{DrawnQueries, QueryGroup}
 import sparkzorder.curve.{Block, NormalizedBytes}
@@ -184,7 +190,7 @@ final private[clustering] class RewriteForecaster(
   private val values = sample.columns.map(_.sorted)
 
   def forecast(session: ClassicSession, log: Option[Sample => DrawnQueries]): Forecast = {
-    val pages = PageIndex.ofSome(session, plan.files, tracked.statColumns)
+    val pages = SomePages.of(session, input, tracked, plan.files)
     val groups = log.fold(IndexedSeq.empty[QueryGroup])(_(sample).shapes)
     val estimator = new ReadEstimator(values, groups.map(_.queries))
     val now = Forecast.read(tracked, estimator, levels(input.footersOf(plan), pages))
@@ -208,7 +214,7 @@ final private[clustering] class RewriteForecaster(
       alternatives(pages, parts.head))
   }
 
-  private def levels(footers: Seq[FileFooter], pages: Seq[FilePages]): Levels =
+  private def levels(footers: Seq[FileFooter], pages: SomePages): Levels =
     tracked.levels(footers, input.statistics.columns, pages)
 
   /** The blocks of each partition after the run. */
@@ -260,10 +266,10 @@ final private[clustering] class RewriteForecaster(
   }
 
   /** Compared in the first partition, whose queries they were compared by. */
-  private def alternatives(pages: Seq[FilePages], ahead: Levels): Seq[Candidate] = {
+  private def alternatives(pages: SomePages, ahead: Levels): Seq[Candidate] = {
     val files = plan.partitions.head.partition.files.map(_.path).toSet
     val footers = input.footersOf(plan).filter(f => files(f.file.path))
-    val present = levels(footers, pages.filter(p => files(p.file.path)))
+    val present = levels(footers, pages.only(files))
     val scorer = fitted.first.scorer
     val tried =
       if (fitted.first.candidates.nonEmpty) fitted.first.candidates

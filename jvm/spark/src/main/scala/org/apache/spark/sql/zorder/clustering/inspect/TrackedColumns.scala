@@ -67,21 +67,16 @@ final private[clustering] case class TrackedColumns(
    *   the statistics that the footers were read with
    * @param pages
    *   of some or all of the files
-   * @param inPages
-   *   the columns that these were read with; of others, nothing is known of pages
    */
-  def levels(
-      footers: Seq[FileFooter],
-      inFooters: Seq[StatColumn],
-      pages: Seq[FilePages],
-      inPages: Seq[StatColumn] = statColumns): Levels = {
+  def levels(footers: Seq[FileFooter], inFooters: Seq[StatColumn], pages: SomePages): Levels = {
     def places(read: Seq[StatColumn]): IndexedSeq[Option[Int]] =
       stored.map(_.map(s => read.indexWhere(_.path == s.path)))
     val numbers = places(inFooters)
+    val ofPages = places(pages.columns).map(_.filter(_ >= 0))
     Levels(
       footers.map(_.block(numbers)),
       footers.flatMap(_.rowGroupBlocks(numbers)),
-      pages.flatMap(_.runs(places(inPages).map(_.filter(_ >= 0)))))
+      pages.files.flatMap(_.runs(ofPages)))
   }
 }
 
@@ -155,32 +150,55 @@ final private[clustering] class PresentLevels(
     input: Inspection,
     tracked: TrackedColumns) {
 
-  /** Read once for all calls, with these columns. */
-  private lazy val (pages, paged): (Seq[FilePages], Seq[StatColumn]) =
-    if (input.pages.nonEmpty) (input.pages, input.statistics.columns.take(input.statistics.paged))
-    else
-      (PageIndex.ofSome(session, input.footers.map(_.file), tracked.statColumns), tracked.statColumns)
+  /** Read once for all calls. */
+  private lazy val pages = SomePages.of(session, input, tracked, input.footers.map(_.file))
 
   /** The pages of some files stand for those of all: they weigh as much, beside the pages of a run. */
   def of(files: Seq[DataFile]): Levels =
     if (files.isEmpty) Levels(Nil, Nil, Nil)
     else {
       val paths = files.map(_.path).toSet
-      val sampled = pages.filter(p => paths(p.file.path))
+      val sampled = pages.only(paths)
       val found = levels(files, sampled)
-      val weight = rows(files).toDouble / math.max(1L, rows(sampled.map(_.file)))
-      if (sampled.length == files.length) found
+      val weight = rows(files).toDouble / math.max(1L, rows(sampled.files.map(_.file)))
+      if (sampled.files.length == files.length) found
       else found.copy(pages = found.pages.map(b => b.copy(rows = math.round(b.rows * weight))))
     }
 
   /** Only the files: no page index is read. */
-  def files(files: Seq[DataFile]): Seq[Block] =
-    tracked.levels(files.map(f => input.byPath(f.path)), input.statistics.columns, Nil).files
+  def files(files: Seq[DataFile]): Seq[Block] = levels(files, SomePages.NotRead).files
 
   def rows(files: Seq[DataFile]): Long = files.map(f => input.byPath(f.path).rows).sum
 
-  private def levels(files: Seq[DataFile], pages: Seq[FilePages]): Levels =
-    tracked.levels(files.map(f => input.byPath(f.path)), input.statistics.columns, pages, paged)
+  private def levels(files: Seq[DataFile], pages: SomePages): Levels =
+    tracked.levels(files.map(f => input.byPath(f.path)), input.statistics.columns, pages)
+}
+
+/**
+ * The pages of some files, which represent those of all.
+ *
+ * @param columns
+ *   those that they were read with; of others, nothing is known
+ */
+final private[clustering] case class SomePages(files: Seq[FilePages], columns: Seq[StatColumn]) {
+  def only(paths: String => Boolean): SomePages = copy(files.filter(p => paths(p.file.path)))
+}
+
+private[clustering] object SomePages {
+  val NotRead: SomePages = SomePages(Nil, Nil)
+
+  /** Those that were read with the footers, if they represent these files; otherwise they are read now. */
+  def of(
+      session: ClassicSession,
+      input: Inspection,
+      tracked: TrackedColumns,
+      files: Seq[DataFile]): SomePages = {
+    val isAll = files.length == input.footers.length
+    if (input.pages.nonEmpty && (isAll || input.pages.length == input.footers.length))
+      SomePages(input.pages, input.statistics.columns.take(input.statistics.paged))
+        .only(files.map(_.path).toSet)
+    else SomePages(PageIndex.ofSome(session, files, tracked.statColumns), tracked.statColumns)
+  }
 }
 
 /** Values to look up in a file of which only the min and max are known: some that lie between them. */

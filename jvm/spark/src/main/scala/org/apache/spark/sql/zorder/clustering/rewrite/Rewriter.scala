@@ -20,7 +20,7 @@ import org.apache.spark.sql.zorder.expr.layout.{
 }
 import org.apache.spark.sql.zorder.clustering.fit.{LayoutJson, Levels, TruncatedBounds}
 import org.apache.spark.sql.zorder.clustering.forecast.Forecast
-import org.apache.spark.sql.zorder.clustering.inspect.{WrittenBloomFilters, Inspection}
+import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, SomePages, WrittenBloomFilters}
 import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, OutputPlan}
 import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunReport, RunStatus}
 import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, RunContext}
@@ -156,7 +156,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
     val files = written.map(_.file)
     val measured = progress.step("measure") {
       val tracked = plan.forecast.tracked
-      val levels = tracked.levels(footers, tracked.statColumns, pages)
+      val levels = tracked.levels(footers, tracked.statColumns, SomePages(pages, tracked.statColumns))
       plan.forecast.measuredOn(plan.kept.fold(levels)(_ ++ levels))
     }(_.columns.map(r => s"${r.name} ${r.files.measured.fold("?")(HumanReadable.share)}").mkString(
       "files read by ",
@@ -368,7 +368,9 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       columnIds = if (request.into.isDefined) Nil else ClusterColumn.ids(table, plan.columns),
       branch = table.state.branch.filter(_ => request.into.isEmpty),
       fileCount = context.options.fileCount)
-    CommitRequest(record, layouts.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
+    // those of an increment were read from the table's state
+    val unknown = if (plan.recorded.isDefined && request.into.isEmpty) Nil else layouts
+    CommitRequest(record, unknown.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
   }
 }
 

@@ -21,6 +21,7 @@ import org.apache.spark.sql.zorder.table.{FormatDescriptor, TableFormatRegistry}
 import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.commit.CatalogEntry
 import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
+import org.apache.spark.sql.zorder.table.storage.TextFiles
 
 /** Refuses directories that must not be rewritten as plain Parquet. */
 private[table] object PathRefusals {
@@ -115,7 +116,7 @@ private[table] object PathRefusals {
       "path" -> root,
       "format" -> format.name,
       "dir" -> table)
-    if (tree.fold(fs.exists(new Path(root, SinkLog)))(_.dirs.contains(SinkLog)))
+    if (tree.fold(TextFiles.isDirectory(fs, new Path(root, SinkLog)))(_.dirs.contains(SinkLog)))
       refuse("ZORDER_TABLE_REFUSED.STREAMING_SINK", "path" -> root)
   }
 

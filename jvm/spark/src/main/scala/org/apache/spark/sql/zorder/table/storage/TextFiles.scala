@@ -5,6 +5,8 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths, StandardOpenOption}
 import java.util.{Locale, UUID}
 
+import scala.annotation.nowarn
+
 import org.apache.hadoop.fs.{
   FSError,
   FileAlreadyExistsException,
@@ -70,6 +72,10 @@ private[zorder] object TextFiles {
   def children(fs: FileSystem, dir: Path): Seq[FileStatus] =
     try fs.listStatus(dir).toSeq.map(s => s.getPath.getName -> s).sortBy(_._1).map(_._2)
     catch { case _: FileNotFoundException => Nil }
+
+  /** On an object store one request, where `exists` takes two of a directory, and of what is not there. */
+  @nowarn("cat=deprecation")
+  def isDirectory(fs: FileSystem, path: Path): Boolean = fs.isDirectory(path)
 
   /** The local file system without its .crc files: a replaced file must not be checked against an old sum. */
   private def unchecked(fs: FileSystem): FileSystem = fs match {

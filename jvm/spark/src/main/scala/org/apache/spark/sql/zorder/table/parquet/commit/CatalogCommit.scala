@@ -73,7 +73,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     val synced = refreshed(draft.units, now)
     CrashPoint.hit("synced")
     val stateHome = synced.find(_ => !table.partitioned).map(_.staged).getOrElse(draft.staging)
-    new StateDir(fs, stateHome).write(
+    new StateDir(fs, stateHome).stage(
       record.copy(number = table.state.nextNumber(), location = Some(draft.staging.toString)),
       layouts)
     store.write(draft.copy(units = synced).at(JournalState.Prepared))

@@ -83,7 +83,7 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
     val number = new StateDir(fs, draft.home).nextNumber()
     new StateDir(
       fs,
-      stateHome).write(record.copy(number = number, location = Some(draft.home.toString)), layouts)
+      stateHome).stage(record.copy(number = number, location = Some(draft.home.toString)), layouts)
     val prepared = store.write(draft.copy(units = units).at(JournalState.Prepared))
     CrashPoint.hit("prepared")
     prepared

@@ -283,8 +283,8 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
     }
     if (table.isManaged) table.state.writeBase(store.base)
     CrashPoint.hit("state-moved")
-    if (altered.operation.makesFiles) recordHomes(altered)
-    forgetTaken(journal)
+    // what a run or a replacement has written lies in directories that no earlier journal can name
+    if (altered.operation.makesFiles) recordHomes(altered) else forgetTaken(journal)
     val done = store.write(journal.at(JournalState.Done))
     CrashPoint.hit("done")
     done
