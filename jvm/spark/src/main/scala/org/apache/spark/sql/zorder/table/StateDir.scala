@@ -99,9 +99,10 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
     ()
   }
 
-  /** Writes into a directory that nobody else knows yet: nothing has to be looked for there. */
+  /** As `write`, into a directory that nobody else knows yet: no record can be there. */
   def stage(record: RunRecord, layouts: Map[String, String]): Unit = {
-    layouts.toSeq.sorted.foreach { case (id, body) => TextFiles.replace(fs, layoutFile(id), body) }
+    // a layout may have been carried over, and stays the file that it was
+    writeLayouts(layouts)
     TextFiles.replace(fs, new Path(runsDir, s"${record.number}.json"), RunRecordJson.write(record))
   }
 

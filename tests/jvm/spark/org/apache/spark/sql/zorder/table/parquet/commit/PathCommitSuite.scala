@@ -36,7 +36,7 @@ class PathCommitSuite extends AnyFunSuite with TableFixture {
     assert(modes(path) == mode)
     val state = open(path).state
     assert(state.runs().map(r => (r.number, r.runId)) == Seq((1, "r1")))
-    assert(state.latest().get.rewritten.size == 4)
+    assert(state.runs().last.rewritten.size == 4)
     assert(state.layout("abcd1234").contains("{\"layout\":1}"))
     assert(new File(path, "_SUCCESS").exists)
     assert(traces(path).size == 2) // journal and old directory
