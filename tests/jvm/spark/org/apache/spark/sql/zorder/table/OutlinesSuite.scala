@@ -190,14 +190,15 @@ class OutlinesSuite extends AnyFunSuite with ZOrderSession {
     after(32) { (dir, _, state) =>
       val one = dir.resolve("runs/1.json")
       val (length, modified) = (Files.size(one), Files.getLastModifiedTime(one).toMillis)
-      val outline = """{"version":1,"number":1,"runId":"early","startedMs":3,"finishedMs":4,"operation":"OPTIMIZE",
-        |"statement":"s","curve":"hilbert","columns":["b"],"layoutIds":{"p=1":"ab"},
-        |"files":[{"path":"p=1/x","length":9,"level":1,"file":2,"until":5}],"rewritten":[],"report":"{}",
-        |"version_committed":8,"columnIds":["2"],"branch":"b","location":"l","fileCount":3}""".stripMargin
+      val outline =
+        """{"version":1,"number":1,"runId":"early","startedMs":3,"finishedMs":4,"operation":"OPTIMIZE",
+          |"statement":"s","curve":"hilbert","columns":["b"],"layoutIds":{"p=1":"ab"},
+          |"files":[{"path":"p=1/x","length":9,"level":1,"file":2,"until":5}],"rewritten":[],"report":"{}",
+          |"version_committed":8,"columnIds":["2"],"branch":"b","location":"l","fileCount":3}""".stripMargin
       write(
         dir.resolve("outlines.json"),
         s"""{"version":1}
-           |{"length":$length,"modified":$modified,"outline":${outline.replace("\n", "")}}""".stripMargin)
+          |{"length":$length,"modified":$modified,"outline":${outline.replace("\n", "")}}""".stripMargin)
       assert(state.outlines().head === RunRecord(
         1,
         "early",

@@ -238,7 +238,10 @@ final private[clustering] class EnoughFiles(
     tracked.meanShareRead(blocks, values) * (1.0 + options.minGain)
 
   private def present(sized: SizedPartition): Seq[Block] =
-    tracked.levels(sized.partition.files.map(f => input.byPath(f.path)), input.statistics.columns, SomePages.NotRead).files
+    tracked.levels(
+      sized.partition.files.map(f => input.byPath(f.path)),
+      input.statistics.columns,
+      SomePages.NotRead).files
 }
 
 private[clustering] object EnoughFiles {
