@@ -56,7 +56,7 @@ class ListingsOnStoreSuite extends AnyFunSuite with StoreFixture {
         // vacuum may have deleted it
         "new" -> 2
       ))
-      assert((made.looks, made.heads, made.gets, made.puts) === ((28, 62, 38, 9)))
+      assert((made.looks, made.heads, made.gets, made.puts) === ((27, 50, 33, 9)))
     }
   }
 
@@ -84,7 +84,7 @@ class ListingsOnStoreSuite extends AnyFunSuite with StoreFixture {
         "new/_zorder/runs" -> 1,
         "new/_zorder" -> 1
       ))
-      assert((made.looks, made.heads, made.gets, made.puts) === ((44, 120, 77, 12)))
+      assert((made.looks, made.heads, made.gets, made.puts) === ((43, 100, 68, 12)))
     }
   }
 
