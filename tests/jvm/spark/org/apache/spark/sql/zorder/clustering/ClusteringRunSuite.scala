@@ -70,8 +70,23 @@ class ClusteringRunSuite extends AnyFunSuite with RunFixture with SharedTables w
     val watch = clustered.jobs
     assert(watch.reads.map(_._1.split(": ").last) === Seq("sample", "rewrite"), watch.jobs)
     assert(watch.reads.map(_._2) === Seq(40000L, 40000L))
-    assert(watch.jobs.count(j => j.contains("footers") || j.contains("page indexes")) <= 3, watch.jobs)
+    // so few that the driver reads them
+    assert(watch.ofFooters.isEmpty)
     assert(watch.jobs.forall(_.nonEmpty), watch.jobs.mkString("|"))
+  }
+
+  test("footers of many files are read in two jobs, with a query log in three", SameOnAllLines) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(20000).repartition(20).write.parquet(path.toString)
+      def ofFooters(options: String): Seq[String] =
+        JobWatch(spark)(done(zorder(path, s"FULL BY (a, b) WITH (fileCount = 20, pageRowLimit = 500$options)")))
+          ._2.ofFooters.map(_.takeWhile(!_.isDigit))
+      assert(ofFooters("") === Seq("footers and page indexes of ", "verification of "))
+      logOf("footer_log", path, Seq("a < 100"))
+      assert(ofFooters(", queryLog = 'footer_log'") ===
+        Seq("footers of ", "page indexes of ", "verification of "))
+    }
   }
 
   test("a second run has nothing to do and reads no row", SameOnAllLines) {

@@ -36,6 +36,12 @@ final class JobWatch extends SparkListener {
     ()
   }
 
+  /** What the jobs over footers say of themselves: `footers of 20 files`. */
+  def ofFooters: Seq[String] = {
+    val job = "spark-zorder: ((?:footers|page indexes|verification).*)".r
+    jobs.collect { case job(what) => what }
+  }
+
   /** Bytes of shuffle files. */
   def shuffleBytes: Long = synchronized(shuffled)
 

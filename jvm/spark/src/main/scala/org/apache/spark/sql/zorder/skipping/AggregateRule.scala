@@ -26,7 +26,7 @@ import org.apache.spark.sql.zorder.skipping.scan.{
   SkippingFileIndex,
   SkippingUsage
 }
-import org.apache.spark.util.ThreadUtils
+import org.apache.spark.sql.zorder.table.storage.DriverReads
 import sparkzorder.curve.{NormalizedLong, NormalizedValue}
 
 /**
@@ -340,8 +340,7 @@ private object FreshListing {
     directory.getFileSystem(conf).listStatus(directory).toSeq.map(s => s.getPath -> s)
 
   private def inParallel[A](directories: Seq[Path])(list: Path => A): Seq[A] =
-    if (directories.length < 2) directories.map(list)
-    else ThreadUtils.parmap(directories, "zorder-listing", math.min(MostThreads, directories.length))(list)
+    DriverReads.each(directories, MostThreads)(list)
 }
 
 /**

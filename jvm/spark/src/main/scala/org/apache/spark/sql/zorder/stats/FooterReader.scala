@@ -46,14 +46,16 @@ private[stats] final class FooterReader(
    * The footer, and the pages of the first columns of a file that is opened once.
    *
    * @param paged
-   *   how many of the columns; none of a file whose columns cannot be read
+   *   how many of the columns
+   * @return
+   *   None for pages that cannot be read
    */
   def read(file: DataFile, paged: Int): (FileFooter, Option[FilePages]) =
     try FooterReader.open(conf, file) { reader =>
         val read = footer(file, reader)
         val pages =
           if (paged == 0 || read.opaque) None
-          else Some(PageIndex.of(reader, file, zones(read, reader).take(paged)))
+          else Try(PageIndex.of(reader, file, zones(read, reader).take(paged))).toOption
         (read, pages)
       }
     catch {

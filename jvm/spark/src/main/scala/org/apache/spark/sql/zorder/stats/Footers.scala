@@ -6,7 +6,8 @@ import org.apache.spark.{SparkContext, SparkException}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.DataFile
-import org.apache.spark.util.{SerializableConfiguration, ThreadUtils, Utils}
+import org.apache.spark.sql.zorder.table.storage.DriverReads
+import org.apache.spark.util.{SerializableConfiguration, Utils}
 
 /** The footers of a table's files. */
 object Footers {
@@ -50,6 +51,8 @@ object Footers {
    *
    * @param paged
    *   how many of the columns, the first ones, to get the pages of
+   * @return
+   *   no pages at all if those of one of these files cannot be read
    */
   def readWithSomePages(
       session: ClassicSession,
@@ -62,7 +65,9 @@ object Footers {
       val reader = new FooterReader(conf, columns, caseSensitive)
       slice.map(file => reader.read(file, if (some(file.path)) paged else 0))
     }
-    (read.map(_._1), read.flatMap(_._2))
+    val pages = read.flatMap(_._2)
+    // where the indexes of a file cannot be read, the caller may do without
+    (read.map(_._1), if (pages.length < some.size) Nil else pages)
   }
 
   /**
@@ -89,7 +94,7 @@ object Footers {
       files: Seq[DataFile],
       columns: Seq[StatColumn]): Seq[(FileFooter, FilePages)] = {
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
-    FooterJob.run(session, files, "footers and page indexes") { (conf, slice) =>
+    FooterJob.run(session, files, "verification") { (conf, slice) =>
       val reader = new FooterReader(conf, columns, caseSensitive)
       slice.map(reader.readWithPages)
     }
@@ -115,8 +120,7 @@ private[stats] object FooterJob {
     def here(slice: Seq[DataFile]): Seq[T] = body(conf, slice).toIndexedSeq
     if (files.size <= onDriver) here(files)
     else if (files.size <= onDriver * Threads)
-      refused(ThreadUtils.parmap(files.grouped(onDriver).toIndexedSeq, "zorder-footers", Threads)(here))
-        .flatten
+      DriverReads.each(files.grouped((files.size + Threads - 1) / Threads).toSeq, Threads)(here).flatten
     else {
       val sc = session.sparkContext
       val shipped = new SerializableConfiguration(conf)
@@ -136,7 +140,7 @@ private[stats] object FooterJob {
     }
   }
 
-  /** If a task fails at a file, the error is what it said of the file. */
+  /** Runs a job. If it fails at a file, the error is what its task said of the file. */
   private def refused[T](job: => T): T =
     try job
     catch {

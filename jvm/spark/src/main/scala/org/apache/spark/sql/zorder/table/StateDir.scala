@@ -8,8 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores, TextFiles}
-import org.apache.spark.util.ThreadUtils
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, DriverReads, ObjectStores, TextFiles}
 
 /** `_zorder/` under `root`. If it is gone, incomplete or unreadable, then there is that much less state. */
 final class StateDir(fs: FileSystem, root: Path, override val branch: Option[String] = None)
@@ -27,7 +26,7 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
 
   /** Those of these records that can be read. */
   private def records(files: Seq[RecordFile]): Seq[(RecordFile, RunRecord)] =
-    StateReads.each(files) { file =>
+    StateDir.reads(files) { file =>
       TextFiles.read(fs, new Path(runsDir, s"${file.number}.json")).flatMap(RunRecordJson.read).map(file -> _)
     }.flatten
 
@@ -153,6 +152,13 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
 object StateDir {
   val Name = "_zorder"
 
+  /** So many small files are read one after the other, and more of them by so many threads. */
+  private val Few = 16
+  private val Threads = 8
+
+  def reads[A, B](files: Seq[A])(read: A => B): Seq[B] =
+    if (files.length <= Few) files.map(read) else DriverReads.each(files, Threads)(read)
+
   /** More layouts than these are looked for by a listing, and not one by one. */
   private val FewLayouts = 2
 
@@ -252,17 +258,6 @@ private object GatheredOutlines {
         RecordFile(outline.number, entry.path("length").asLong, entry.path("modified").asLong) -> outline
       }
     } catch { case _: java.io.IOException => None }
-}
-
-/** Reads small files. Each is a request of its own, which an object store answers in some 20 ms. */
-private[table] object StateReads {
-
-  /** So many are read one after the other, and more of them by so many threads. */
-  private val Few = 16
-  private val Threads = 8
-
-  def each[A, B](files: Seq[A])(read: A => B): Seq[B] =
-    if (files.length <= Few) files.map(read) else ThreadUtils.parmap(files, "zorder-state", Threads)(read)
 }
 
 /**

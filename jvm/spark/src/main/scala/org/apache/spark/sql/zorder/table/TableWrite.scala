@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
-import org.apache.spark.util.ThreadUtils
+import org.apache.spark.sql.zorder.table.storage.DriverReads
 
 /** One rewrite in progress. Nobody sees what it writes before the commit. */
 trait TableWrite {
@@ -123,8 +123,5 @@ object ChangedInputs {
    * once.
    */
   private[table] def ofEach[A](files: Seq[DataFile])(change: DataFile => A): Map[DataFile, A] =
-    if (files.isEmpty) Map.empty
-    else
-      ThreadUtils.parmap(files, "zorder-rebase", math.min(MostThreads, files.length))(f =>
-        f -> change(f)).toMap
+    DriverReads.each(files, MostThreads)(f => f -> change(f)).toMap
 }

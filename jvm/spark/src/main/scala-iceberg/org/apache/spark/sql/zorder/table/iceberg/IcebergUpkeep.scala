@@ -27,8 +27,8 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{Retention, RunRecord, VacuumResult, VacuumStatus}
-import org.apache.spark.sql.zorder.table.storage.CrashPoint
-import org.apache.spark.util.{ThreadUtils, Utils}
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, DriverReads}
+import org.apache.spark.util.Utils
 
 /** Rollback and removal, with Iceberg's own operations. */
 private[iceberg] object IcebergUpkeep {
@@ -206,10 +206,8 @@ private object SharedLocation {
     val known = (mine.metadataFileLocation +: mine.previousFiles.asScala.map(_.file)).map(nameOf).toSet
     val unknown = listed.filterNot(f => known(nameOf(f)))
     val foreign =
-      if (unknown.isEmpty) Nil
-      else ThreadUtils.parmap(unknown, "zorder-metadata", math.min(Threads, unknown.length)) { file =>
-        Some(file).filterNot(f => head(operations.io, f).exists(isOlder(_, mine)))
-      }.flatten
+      DriverReads.each(unknown, Threads)(f => if (head(operations.io, f).exists(isOlder(_, mine))) None else Some(f))
+        .flatten
     foreign.headOption.map { file =>
       s"$file is metadata of another table, or newer than this one's: files here that no snapshot of " +
         s"${opened.name} has may be that table's, and stay. Give each table a location of its own."

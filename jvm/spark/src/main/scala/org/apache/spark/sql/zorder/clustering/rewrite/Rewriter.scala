@@ -368,9 +368,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       columnIds = if (request.into.isDefined) Nil else ClusterColumn.ids(table, plan.columns),
       branch = table.state.branch.filter(_ => request.into.isEmpty),
       fileCount = context.options.fileCount)
-    // those of an increment were read from the table's state
-    val unknown = if (plan.recorded.isDefined && request.into.isEmpty) Nil else layouts
-    CommitRequest(record, unknown.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
+    CommitRequest(record, layouts.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
   }
 }
 

@@ -274,8 +274,9 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
           altered,
           CatalogCompletion.inUse(table))
       else altered
+    val numbers =
+      if (table.partitioned) StateDir.copyRuns(new StateDir(fs, journal.staging), table.state) else Nil
     if (table.partitioned) {
-      StateDir.copyRuns(new StateDir(fs, journal.staging), table.state).foreach(table.state.gatherAfter)
       fs.delete(new Path(journal.staging, StateDir.Name), true)
       fs.delete(new Path(journal.staging, "_SUCCESS"), false)
       val full = journal.units.filter(u => u.outputs.nonEmpty || u.kept.nonEmpty).map(_.target).toSet
@@ -287,6 +288,7 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
     if (altered.operation.makesFiles) recordHomes(altered) else forgetTaken(journal)
     val done = store.write(journal.at(JournalState.Done))
     CrashPoint.hit("done")
+    numbers.foreach(table.state.gatherAfter)
     done
   }
 
