@@ -65,7 +65,7 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
         assert(commits.forall(_ <= limit), s"$commits of $limit")
       }
       step("the files are those of one commit") {
-        assert(metric[Long](row, "numFilesAdded") === 16 && metric[Long](row, "numFilesRemoved") === 12)
+        assert(metric[Long](row, "numFilesAdded") === 16 && metric[Long](row, "numFilesRemoved") === 20)
         assert(metric[Long](row, "rows") === 40000 && files(path) === 16)
         sameShares(row, done(zorder(plain, "BY (a, b) WITH (fileCount = 16, pageRowLimit = 700)")))
         assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
