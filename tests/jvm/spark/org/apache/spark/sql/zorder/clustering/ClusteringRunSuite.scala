@@ -80,7 +80,9 @@ class ClusteringRunSuite extends AnyFunSuite with RunFixture with SharedTables w
       val path = dir.resolve("t")
       numbers(20000).repartition(20).write.parquet(path.toString)
       def ofFooters(options: String): Seq[String] =
-        JobWatch(spark)(done(zorder(path, s"FULL BY (a, b) WITH (fileCount = 20, pageRowLimit = 500$options)")))
+        JobWatch(spark)(done(zorder(
+          path,
+          s"FULL BY (a, b) WITH (fileCount = 20, pageRowLimit = 500$options)")))
           ._2.ofFooters.map(_.takeWhile(!_.isDigit))
       assert(ofFooters("") === Seq("footers and page indexes of ", "verification of "))
       logOf("footer_log", path, Seq("a < 100"))

@@ -206,7 +206,8 @@ private object SharedLocation {
     val known = (mine.metadataFileLocation +: mine.previousFiles.asScala.map(_.file)).map(nameOf).toSet
     val unknown = listed.filterNot(f => known(nameOf(f)))
     val foreign =
-      DriverReads.each(unknown, Threads)(f => if (head(operations.io, f).exists(isOlder(_, mine))) None else Some(f))
+      DriverReads.each(unknown, Threads)(f =>
+        if (head(operations.io, f).exists(isOlder(_, mine))) None else Some(f))
         .flatten
     foreign.headOption.map { file =>
       s"$file is metadata of another table, or newer than this one's: files here that no snapshot of " +
