@@ -559,6 +559,20 @@ MUTANTS = [
         "private val DiskPerByte = 1",
         "PartitionStepSuite",
     ),
+    Mutant(
+        "outlines of records that are gone or others count",
+        f"jvm/spark/src/main/scala/{TABLE}/StateDir.scala",
+        ".filter { case (file, _) => present(file) }",
+        "",
+        "OutlinesSuite",
+    ),
+    Mutant(
+        "pages of some files stand for those of all, though others could not be read",
+        f"{STATS}/Footers.scala",
+        "if (pages.length < some.size) Nil else pages",
+        "pages",
+        "FootersSuite",
+    ),
 ]
 
 

@@ -1,10 +1,14 @@
 package org.apache.spark.sql.zorder.stats
 
 import java.io.FileNotFoundException
-import java.nio.file.Files
+import java.net.URI
+import java.nio.file.{Files, Paths}
 
 import org.apache.commons.lang3.exception.ExceptionUtils
+import org.apache.hadoop.fs.{Path => HPath}
 import org.apache.parquet.crypto.FileEncryptionProperties
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.util.HadoopInputFile
 
 import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.DataFrame
@@ -115,6 +119,20 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
       assert(footers == Footers.read(session, files, columns))
       assert(pages == PageIndex.read(session, files, columns.take(1)) && pages.head.pages(0).length == 3)
       assert(Footers.readWithSomePages(session, files, columns, paged = 0)._2.isEmpty)
+      // a file whose page indexes are damaged has a footer nevertheless, and the caller reads pages by itself
+      val at = Paths.get(URI.create(files(1).path))
+      Files.deleteIfExists(at.resolveSibling(s".${at.getFileName}.crc"))
+      val reader =
+        ParquetFileReader.open(HadoopInputFile.fromPath(new HPath(at.toUri), spark.sparkContext.hadoopConfiguration))
+      val index =
+        try reader.getFooter.getBlocks.get(0).getColumns.get(0).getColumnIndexReference
+        finally reader.close()
+      val bytes = Files.readAllBytes(at)
+      val from = index.getOffset.toInt
+      java.util.Arrays.fill(bytes, from, from + index.getLength, 0x7f.toByte)
+      Files.write(at, bytes)
+      val (again, none) = Footers.readWithSomePages(session, files, columns, paged = 1)
+      assert(again == footers && none.isEmpty)
     }
   }
 
