@@ -123,7 +123,9 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
       val at = Paths.get(URI.create(files(1).path))
       Files.deleteIfExists(at.resolveSibling(s".${at.getFileName}.crc"))
       val reader =
-        ParquetFileReader.open(HadoopInputFile.fromPath(new HPath(at.toUri), spark.sparkContext.hadoopConfiguration))
+        ParquetFileReader.open(HadoopInputFile.fromPath(
+          new HPath(at.toUri),
+          spark.sparkContext.hadoopConfiguration))
       val index =
         try reader.getFooter.getBlocks.get(0).getColumns.get(0).getColumnIndexReference
         finally reader.close()
