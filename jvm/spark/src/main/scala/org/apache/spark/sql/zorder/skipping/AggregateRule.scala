@@ -324,7 +324,7 @@ private object FreshListing {
       val directories = held.flatMap(_.files.map(_.getPath.getParent)).distinct
       val conf =
         Shims.classic(scan.source.sparkSession).sessionState.newHadoopConfWithOptions(scan.source.options)
-      val now = inParallel(directories)(listed(conf, _)).flatten.toMap
+      val now = DriverReads.each(directories, MostThreads)(listed(conf, _)).flatten.toMap
       val there = held.forall(_.files.forall(f => now.contains(f.getPath)))
       if (!there) None
       else Some(held.map(d =>
@@ -338,9 +338,6 @@ private object FreshListing {
 
   private def listed(conf: Configuration, directory: Path): Seq[(Path, FileStatus)] =
     directory.getFileSystem(conf).listStatus(directory).toSeq.map(s => s.getPath -> s)
-
-  private def inParallel[A](directories: Seq[Path])(list: Path => A): Seq[A] =
-    DriverReads.each(directories, MostThreads)(list)
 }
 
 /**

@@ -26,7 +26,7 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
 
   /** Those of these records that can be read. */
   private def records(files: Seq[RecordFile]): Seq[(RecordFile, RunRecord)] =
-    StateDir.reads(files) { file =>
+    DriverReads.each(files, StateDir.Readers) { file =>
       TextFiles.read(fs, new Path(runsDir, s"${file.number}.json")).flatMap(RunRecordJson.read).map(file -> _)
     }.flatten
 
@@ -152,12 +152,8 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
 object StateDir {
   val Name = "_zorder"
 
-  /** So many small files are read one after the other, and more of them by so many threads. */
-  private val Few = 16
-  private val Threads = 8
-
-  def reads[A, B](files: Seq[A])(read: A => B): Seq[B] =
-    if (files.length <= Few) files.map(read) else DriverReads.each(files, Threads)(read)
+  /** Threads that read records. */
+  val Readers = 8
 
   /** More layouts than these are looked for by a listing, and not one by one. */
   private val FewLayouts = 2

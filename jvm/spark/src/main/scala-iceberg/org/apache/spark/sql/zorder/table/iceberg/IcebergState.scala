@@ -13,7 +13,7 @@ import org.apache.iceberg.Table
 import org.apache.iceberg.io.SupportsPrefixOperations
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.table._
-import org.apache.spark.sql.zorder.table.storage.{ClaimFile, CrashPoint}
+import org.apache.spark.sql.zorder.table.storage.{ClaimFile, CrashPoint, DriverReads}
 
 /** `_zorder/` of an Iceberg table, and how it learns of commits. A record that cannot be written is only logged. */
 private[iceberg] trait IcebergState extends TableState {
@@ -85,7 +85,7 @@ final private[iceberg] class FileIOState(table: Table, override val branch: Opti
   }
 
   private def read(names: Seq[String]): Unit =
-    StateDir.reads(names)(name => files.read(recordFile(name)).flatMap(RunRecordJson.read).map(name -> _))
+    DriverReads.each(names, StateDir.Readers)(name => files.read(recordFile(name)).flatMap(RunRecordJson.read).map(name -> _))
       .flatten.foreach { case (name, record) => records.put(name, record) }
 
   override def layout(id: String): Option[String] =

@@ -8,7 +8,7 @@ import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts}
 import org.apache.spark.sql.zorder.clustering.fit.{Choice, Fit, LayoutForecast, Sample, Sampler}
-import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, Probes, SomePages, TrackedColumns}
+import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, Probes, TrackedColumns}
 import org.apache.spark.sql.zorder.clustering.plan.{FileCount, FilePlan, SizedPartition}
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.ClusterColumn
@@ -238,10 +238,7 @@ final private[clustering] class EnoughFiles(
     tracked.meanShareRead(blocks, values) * (1.0 + options.minGain)
 
   private def present(sized: SizedPartition): Seq[Block] =
-    tracked.levels(
-      sized.partition.files.map(f => input.byPath(f.path)),
-      input.statistics.columns,
-      SomePages.NotRead).files
+    tracked.levels(sized.partition.files.map(f => input.byPath(f.path)), input.statistics.columns).files
 }
 
 private[clustering] object EnoughFiles {

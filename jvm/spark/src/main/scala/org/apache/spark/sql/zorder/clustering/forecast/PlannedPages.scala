@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.clustering.forecast
 
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, SomePages, TrackedColumns}
+import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, TrackedColumns}
 import org.apache.spark.sql.zorder.clustering.plan.FilePlan
 import org.apache.spark.sql.zorder.stats.FileFooter
 import sparkzorder.curve.{NormalizedBytes, Zone}
@@ -44,7 +44,7 @@ private[clustering] object PlannedPages {
 
   /** Bytes of a value of the widest clustering column, by the bounds of the files. */
   private def valueBytes(input: Inspection, tracked: TrackedColumns, plan: FilePlan): Double = {
-    val blocks = tracked.levels(input.footersOf(plan), input.statistics.columns, SomePages.NotRead).files
+    val blocks = tracked.levels(input.footersOf(plan), input.statistics.columns).files
     val widths = tracked.clustering.indices.map { c =>
       val each = blocks.map(_.zones(c)).collect {
         case Zone.Between(NormalizedBytes(min), NormalizedBytes(max)) =>

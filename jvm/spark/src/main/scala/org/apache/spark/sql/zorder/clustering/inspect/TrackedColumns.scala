@@ -68,7 +68,10 @@ final private[clustering] case class TrackedColumns(
    * @param pages
    *   of some or all of the files
    */
-  def levels(footers: Seq[FileFooter], inFooters: Seq[StatColumn], pages: SomePages): Levels = {
+  def levels(
+      footers: Seq[FileFooter],
+      inFooters: Seq[StatColumn],
+      pages: SomePages = SomePages.NotRead): Levels = {
     def places(read: Seq[StatColumn]): IndexedSeq[Option[Int]] =
       stored.map(_.map(s => read.indexWhere(_.path == s.path)))
     val numbers = places(inFooters)
@@ -166,11 +169,11 @@ final private[clustering] class PresentLevels(
     }
 
   /** Only the files: no page index is read. */
-  def files(files: Seq[DataFile]): Seq[Block] = levels(files, SomePages.NotRead).files
+  def files(files: Seq[DataFile]): Seq[Block] = levels(files).files
 
   def rows(files: Seq[DataFile]): Long = files.map(f => input.byPath(f.path).rows).sum
 
-  private def levels(files: Seq[DataFile], pages: SomePages): Levels =
+  private def levels(files: Seq[DataFile], pages: SomePages = SomePages.NotRead): Levels =
     tracked.levels(files.map(f => input.byPath(f.path)), input.statistics.columns, pages)
 }
 

@@ -274,13 +274,14 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
           altered,
           CatalogCompletion.inUse(table))
       else altered
-    val numbers =
-      if (table.partitioned) StateDir.copyRuns(new StateDir(fs, journal.staging), table.state) else Nil
-    if (table.partitioned) {
+    val numbers = if (!table.partitioned) Nil
+    else {
+      val copied = StateDir.copyRuns(new StateDir(fs, journal.staging), table.state)
       fs.delete(new Path(journal.staging, StateDir.Name), true)
       fs.delete(new Path(journal.staging, "_SUCCESS"), false)
       val full = journal.units.filter(u => u.outputs.nonEmpty || u.kept.nonEmpty).map(_.target).toSet
       FileMoves.deleteEmptyDirs(fs, journal.staging, full)
+      copied
     }
     if (table.isManaged) table.state.writeBase(store.base)
     CrashPoint.hit("state-moved")
