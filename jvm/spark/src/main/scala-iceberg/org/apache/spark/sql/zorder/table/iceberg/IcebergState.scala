@@ -85,7 +85,8 @@ final private[iceberg] class FileIOState(table: Table, override val branch: Opti
   }
 
   private def read(names: Seq[String]): Unit =
-    DriverReads.each(names, StateDir.Readers)(name => files.read(recordFile(name)).flatMap(RunRecordJson.read).map(name -> _))
+    DriverReads.each(names, StateDir.Readers)(name =>
+      files.read(recordFile(name)).flatMap(RunRecordJson.read).map(name -> _))
       .flatten.foreach { case (name, record) => records.put(name, record) }
 
   override def layout(id: String): Option[String] =
