@@ -14,6 +14,7 @@ import org.apache.iceberg.util.PropertyUtil
 import org.apache.spark.sql.catalyst.analysis.{NoSuchNamespaceException, NoSuchTableException}
 import org.apache.spark.sql.connector.catalog.{CatalogPlugin, Identifier, ViewCatalog}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, TableFormat, TableRef}
@@ -112,7 +113,11 @@ private[iceberg] object IcebergRefusals {
     session.conf.getOption("spark.wap.branch")
       .filter(_ => PropertyUtil.propertyAsBoolean(table.properties, WRITE_AUDIT_PUBLISH_ENABLED, false))
       .foreach(branch =>
-        refuse("ZORDER_TABLE_REFUSED.ICEBERG_WAP_BRANCH", "branch" -> branch, "table" -> name))
+        refuse(
+          "ZORDER_TABLE_REFUSED.ICEBERG_WAP_BRANCH",
+          "branch" -> branch,
+          "table" -> name,
+          "place" -> s"$name.${ColumnPath.sql(Seq(s"branch_$branch"))}"))
 
   /** Checks all files of a snapshot, even those that WHERE leaves out: these cannot be read. */
   def files(name: String, tasks: Iterable[FileScanTask]): Unit = {
