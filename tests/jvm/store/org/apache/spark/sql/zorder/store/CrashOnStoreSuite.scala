@@ -1,8 +1,11 @@
 package org.apache.spark.sql.zorder.store
 
+import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.table.CrashPoints
+import org.apache.spark.sql.zorder.table.{CrashPoints, Operation}
+import org.apache.spark.sql.zorder.table.parquet.journal.JournalStore
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 
 /** A crash at every step of a commit: the rows are all there at once, and the next statement finishes or withdraws it. */
@@ -55,6 +58,118 @@ class CrashOnStoreSuite extends AnyFunSuite with StoreFixture {
         whole(name, at, 4100)
       }
     }
+
+  test("a vacuum while files are copied home leaves the copies alone") {
+    withTable(partitioned = false) { (name, at) =>
+      done(cluster(name))
+      meanwhile("home-copied") {
+        assert(sql(s"ZORDER VACUUM $name RETAIN 0 HOURS").collect().map(_.getAs[Long]("files_carried_over")).sum
+          === 0)
+      }(one(s"ZORDER REMOVE $name MOVE HOME"))
+      assert(ids(name) === (0L until 4000) && spark.read.parquet(at).count() === 4000)
+      assert(beside(at).filter(_.endsWith(".parquet")).forall(_.startsWith(s"$name/")), beside(at))
+    }
+  }
+
+  test("a run while files are copied home wins, and the copies are no late files") {
+    withTable(partitioned = false) { (name, at) =>
+      done(cluster(name))
+      meanwhile("home-copied")(done(cluster(name))) {
+        assert(refused(s"ZORDER REMOVE $name MOVE HOME").contains("run it again"))
+      }
+      whole(name, at, 4000)
+      one(s"ZORDER REMOVE $name MOVE HOME")
+      assert(ids(name) === (0L until 4000) && spark.read.parquet(at).count() === 4000)
+    }
+  }
+
+  test("copies home that somebody has deleted are not made the table") {
+    withTable(partitioned = false) { (name, at) =>
+      done(cluster(name))
+      meanwhile("home-copied")(fs.delete(files(at).head, false)) {
+        assert(refused(s"ZORDER REMOVE $name MOVE HOME").contains("were deleted"))
+      }
+      assert(ids(name) === (0L until 4000))
+      one(s"ZORDER REMOVE $name MOVE HOME")
+      assert(ids(name) === (0L until 4000) && spark.read.parquet(at).count() === 4000)
+    }
+  }
+
+  for (point <- Seq("synced", "prepared"))
+    test(s"a rollback of another machine that died at $point: what was appended is there once") {
+      withTable(partitioned = false) { (name, at) =>
+        done(cluster(name))
+        append(name, 4000, 4100)
+        assert(crashAt(point)(one(s"ZORDER ROLLBACK $name")), "the point was not reached")
+        val store = JournalStore.beside(fs, new Path(at))
+        val dead = store.all().find(_.operation == Operation.Rollback).get
+        store.write(dead.copy(owner = "another", process = ""))
+        sql(s"ZORDER VACUUM $name").collect()
+        assert(ids(name) === (0L until 4100))
+        whole(name, at, 4100)
+      }
+    }
+
+  test("a rollback of an increment that stops can be tried again, and nobody is asked about its copies") {
+    withTable(partitioned = false) { (name, at) =>
+      done(cluster(name))
+      append(name, 4000, 4100)
+      val increment = done(one(s"ZORDER TABLE $name BY (a, b) WITH (fileCount = 4, minFileAge = '0s')"))
+      assert(increment.getAs[Any]("reason") != null)
+      append(name, 4100, 4200)
+      val scratch = new Path(spark.table(name).inputFiles.head).getParent
+      val job = new Path(scratch, "_temporary/0/x")
+      meanwhile("prepared")(fs.create(job).close())(refused(s"ZORDER ROLLBACK $name"))
+      fs.delete(new Path(scratch, "_temporary"), true)
+      assert(ids(name) === (0L until 4200))
+      sql(s"ZORDER VACUUM $name").collect()
+      assert(ids(name) === (0L until 4200))
+      assert(one(s"ZORDER ROLLBACK $name").getAs[String]("status") === "ROLLED_BACK")
+      assert(ids(name) === (0L until 4200))
+    }
+  }
+
+  test("a rollback whose copies a vacuum has deleted changes nothing") {
+    withTable(partitioned = false) { (name, at) =>
+      done(cluster(name))
+      append(name, 4000, 4100)
+      meanwhile("prepared") {
+        val added = spark.table(name).inputFiles.map(f => new Path(f).getName).toSet
+        files(at).filter(f => added(f.getName)).foreach(fs.delete(_, false))
+      } {
+        assert(refused(s"ZORDER ROLLBACK $name").contains("were deleted"))
+      }
+      assert(ids(name) === (0L until 4100))
+    }
+  }
+
+  test("a file that comes last before a crash is there once") {
+    withTable(partitioned = false) { (name, at) =>
+      meanwhile("altered")(numbers(4000, 4100, files = 1).write.mode("append").parquet(at)) {
+        assert(crashAt("state-moved")(cluster(name)), "the point was not reached")
+      }
+      whole(name, at, 4100)
+    }
+  }
+
+  /** Data files directly in a directory. */
+  private def files(at: String): Seq[Path] =
+    fs.listStatus(new Path(at)).map(_.getPath).filter(_.getName.endsWith(".parquet")).toSeq
+
+  /** Lets somebody else do something at a place, once. */
+  private def meanwhile(place: String)(other: => Any)(body: => Any): Unit = {
+    var reached = false
+    CrashPoint.meanwhile = p =>
+      if (p == place) {
+        CrashPoint.meanwhile = _ => ()
+        reached = true
+        other
+        ()
+      }
+    try body
+    finally CrashPoint.meanwhile = _ => ()
+    assert(reached, "the point was not reached")
+  }
 
   private def whole(name: String, at: String, rows: Long): Unit = {
     spark.catalog.refreshTable(name)

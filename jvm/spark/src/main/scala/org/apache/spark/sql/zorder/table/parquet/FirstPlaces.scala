@@ -33,7 +33,7 @@ private[parquet] object FirstPlaces {
         used(PathText.of(home)) || named(PathText.of(home))
       }
       val moved = done.flatMap(j => j.units.map(u => PathText.of(u.target) -> j)).toMap
-      val found = for {
+      for {
         (partition, home) <- existing(table, places)
         f <- DirectoryListing.walk(table.store.fs, home).data
         if !isBelow(used, home, new Path(home, f.rel)) && !UnfinishedFiles.is(table.store.fs, home, f)
@@ -45,22 +45,7 @@ private[parquet] object FirstPlaces {
         home = true,
         sure = false,
         far = !isNear(table, home))
-      if (found.isEmpty) Nil
-      else {
-        val busy = committing(table, done)
-        found.filterNot(f => busy(PathText.of(f.dir)) || busy(PathText.of(now(f.partition))))
-      }
     }
-
-  /**
-   * Directories of commits that are not among the finished ones: what lies there may be on its way. They are read after
-   * the places were listed.
-   */
-  private def committing(table: CatalogParquetTable, done: Seq[Journal]): Set[String] = {
-    val known = done.map(_.txn).toSet
-    table.store.all().filter(j => !known(j.txn) && table.owns(j))
-      .flatMap(_.units.flatMap(u => Seq(u.old, u.target))).map(PathText.of).toSet
-  }
 
   /** Whether a partition of the table lies between. */
   private def isBelow(live: Set[String], home: Path, file: Path): Boolean =

@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.{CommitRequest, Operation, RunRecord, VacuumStatus}
 import org.apache.spark.sql.zorder.table.file.{DataFile, PathText}
-import org.apache.spark.sql.zorder.table.parquet.commit.{NestedFiles, SwapPlan}
+import org.apache.spark.sql.zorder.table.parquet.commit.{CatalogCompletion, NestedFiles, SwapPlan}
 import org.apache.spark.sql.zorder.table.parquet.files.{
   CopyName,
   DirectoryListing,
@@ -106,7 +106,10 @@ private[zorder] object LateFiles {
       case _ => Nil
     }
     val settled = done.flatMap(j => j.carried ++ j.ignored).toSet
-    val open = (old ++ home).filterNot(f => settled(f.noted))
+    val noted = (old ++ home).filterNot(f => settled(f.noted))
+    lazy val busy = committing(table, done)
+    val open = noted.filterNot(f =>
+      busy(PathText.of(f.dir)) || f.home && busy(PathText.of(live(f.partition))))
     lazy val copiedHome = copiesOf(
       table,
       open.filter(f => CopyName.is(f.file)).flatMap(f =>
@@ -116,6 +119,16 @@ private[zorder] object LateFiles {
         (CopyName.is(f.file) && copiedHome((f.partition, f.file.rel, f.file.length)))
       f.copy(sure = f.sure || there, arrived = there)
     }
+  }
+
+  /**
+   * Directories of commits that are not among the finished ones: what lies there may be on its way, as the copies that a
+   * rollback makes. They are read after the places were listed.
+   */
+  private def committing(table: ParquetTable, done: Seq[Journal]): Set[String] = {
+    val known = done.map(_.txn).toSet
+    table.store.all().filter(j => !known(j.txn) && table.owns(j))
+      .flatMap(_.units.flatMap(u => Seq(u.old, u.target, u.staged))).map(PathText.of).toSet
   }
 
   private def inOld(table: ParquetTable, journal: Journal, units: Seq[SwapUnit]): Seq[LateDataFile] = {
@@ -228,9 +241,18 @@ private[zorder] object LateFiles {
     CrashPoint.hit("late-copied")
     val (home, old) = files.partition(_.home)
     val (far, near) = home.partition(_.far)
-    near.foreach(f => if (isThere(table, f)) table.store.fs.delete(f.path, false))
+    delete(table, near)
     note(table, far)((j, noted) => j.copy(ignored = j.ignored ++ noted))
     note(table, old)((j, noted) => j.copy(carried = j.carried ++ noted))
+  }
+
+  private def delete(table: ParquetTable, files: Seq[LateDataFile]): Unit = table match {
+    case moved: CatalogParquetTable if files.nonEmpty =>
+      // the table may have come home since
+      val used = CatalogCompletion.inUse(moved.entry)
+      files.filter(f => !used(PathText.of(f.dir)) && isThere(table, f))
+        .foreach(f => table.store.fs.delete(f.path, false))
+    case _ =>
   }
 
   /** Not another one, which has come to its place since. */

@@ -8,10 +8,11 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{Operation, RunRecord, VacuumResult, VacuumStatus}
 import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.commit.{
+  CarriedOverFiles,
+  CatalogCompletion,
   HomeCommit,
   PathCompletion,
-  PathRecovery,
-  CarriedOverFiles
+  PathRecovery
 }
 import org.apache.spark.sql.zorder.table.parquet.files.{
   DirectoryListing,
@@ -162,14 +163,21 @@ private[zorder] final class ParquetVacuum(
   }
 
   /** Deletes journals whose old directories are gone. */
-  private def forget(): Unit = done().foreach { j =>
-    val left = j.units.filter(u => fs.exists(u.old) && !live(PathText.of(u.old)))
-      .map(u => if (watched(u)) u.copy(inputs = Nil, kept = Nil, outputs = Nil) else u)
-    if (left.isEmpty && !j.ignored.exists(f => fs.exists(new Path(f.rel)))) {
-      FileMoves.deleteEmptyDirs(fs, store.retired(j.txn))
-      if (j.kind == JournalKind.Catalog) emptyParents(j)
-      store.delete(j)
-    } else if (left != j.units) store.write(j.copy(units = left))
+  private def forget(): Unit = {
+    // a rollback that ended meanwhile has left the place that was the table's
+    val used = table match {
+      case moved: CatalogParquetTable => CatalogCompletion.inUse(moved.entry)
+      case _ => live
+    }
+    done().foreach { j =>
+      val left = j.units.filter(u => fs.exists(u.old) && !used(PathText.of(u.old)))
+        .map(u => if (watched(u)) u.copy(inputs = Nil, kept = Nil, outputs = Nil) else u)
+      if (left.isEmpty && !j.ignored.exists(f => fs.exists(new Path(f.rel)))) {
+        FileMoves.deleteEmptyDirs(fs, store.retired(j.txn))
+        if (j.kind == JournalKind.Catalog) emptyParents(j)
+        store.delete(j)
+      } else if (left != j.units) store.write(j.copy(units = left))
+    }
   }
 
   /** Empty, but somebody may still write there by path, so a journal without files keeps naming it. */
@@ -300,7 +308,9 @@ private[zorder] object ParquetRemove {
       // where they were copied, what they were copied from
       vacuum(table, dryRun = false, spared = Nil)
     }
-    table.store.all().filter(table.owns).foreach(table.store.delete)
+    // a run that has begun since needs its journal
+    checkFinished(table)
+    table.doneJournals().foreach(table.store.delete)
     table.store.fs.delete(table.state.dir, true)
     CrashPoint.hit("removed-state")
     table.catalogName.foreach(dropProperties(session, _))

@@ -57,7 +57,20 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
   }
 
   /** Gives the table other locations, whose files are there: those of before a run, or those that it had at first. */
-  def switch(journal: Journal, record: RunRecord): Unit = guarded(journal) {
+  def switch(journal: Journal, record: RunRecord): Unit = guarded(journal)(switched(journal, record))
+
+  /**
+   * The same of files that `copies` brings there first. A journal says so meanwhile, or a vacuum would take them for
+   * files that somebody has written there.
+   */
+  def bring(journal: Journal, record: RunRecord)(copies: => Seq[SwapUnit]): Unit = guarded(journal) {
+    Heartbeat.during(store, journal.txn) {
+      store.write(journal)
+      switched(journal.copy(units = copies), record)
+    }
+  }
+
+  private def switched(journal: Journal, record: RunRecord): Unit = {
     val draft = store.write(journal)
     // before anything is copied beside them; the new files of a run were listed when it had written them
     draft.units.foreach(CarriedOverFiles.checkOutputs(fs, _))
@@ -82,7 +95,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     val units = refreshed(synced, awaited(draft))
     val ready = store.write(draft.copy(units = units).at(JournalState.Prepared))
     // anybody's vacuum may have deleted them
-    units.foreach(CarriedOverFiles.checkOutputs(fs, _))
+    units.foreach(u => CarriedOverFiles.checkOutputs(fs, u, u.kept.filter(_.isData)))
     val before = checkBase()
     // thousands of partitions, or copies of their old files, take longer than a silent owner counts as alive
     Heartbeat.during(store, ready.txn) {

@@ -163,11 +163,27 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
         table.catalog.alterTable(now.copy(storage = now.storage.copy(locationUri = Some(to))))
     }
 
-  /**
-   * A commit of its own, whose old files the vacuum deletes. Copies of an attempt that died are taken as they are: their
-   * names say what they are copies of.
-   */
+  /** A commit of its own, whose old files the vacuum deletes. */
   private def copy(units: Seq[SwapUnit], statement: String): Unit = {
+    val txn = Journal.newTxn("home")
+    val copies = units.map(u => u.copy(staged = u.target, inputs = u.outputs, outputs = Nil))
+    new CatalogCommit(table, waitMs).bring(
+      draft(txn, table.newDirectory(txn), copies),
+      RunRecord.of(Operation.MoveHome, txn, statement)) {
+      copyAll(units)
+      CrashPoint.hit("home-copied")
+      copies.map { u =>
+        val there = SwapPlan.outputs(fs, u.target)
+        val names = there.map(_.identity).toSet
+        if (!u.inputs.forall(f => names((CopyName.of(u.old, f), f.length))))
+          throw CarriedOverFiles.outputsGone(u.target)
+        u.copy(outputs = there)
+      }
+    }
+  }
+
+  /** Copies of an attempt that died are taken as they are: their names say what they are copies of. */
+  private def copyAll(units: Seq[SwapUnit]): Unit = {
     val pairs = for (u <- units; f <- u.outputs)
       yield (
         new Path(u.staged, f.rel).toString,
@@ -181,12 +197,6 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
         case (from, to, length, modified) => HomeCommit.copyOne(conf, from, to, length, modified)
       }
     finally context.setJobDescription(null)
-    CrashPoint.hit("home-copied")
-    val txn = Journal.newTxn("home")
-    val record = RunRecord.of(Operation.MoveHome, txn, statement)
-    val copied = units.map(u =>
-      u.copy(staged = u.target, inputs = u.outputs, outputs = SwapPlan.outputs(fs, u.target)))
-    new CatalogCommit(table, waitMs).switch(draft(txn, table.newDirectory(txn), copied), record)
   }
 
   private def draft(txn: String, staging: Path, units: Seq[SwapUnit]): Journal =

@@ -5,6 +5,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.{Operation, StateDir}
 import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.files.{
+  CopyName,
   DirectoryListing,
   FileMoves,
   HiddenDirectories,
@@ -212,7 +213,8 @@ private[zorder] object CatalogRecovery {
       val live = table.liveDirs().values.map(_.toUri.getPath).toSet
       def aged = PathRecovery.isAged(j, stagingMs)
       val happened = j.units.exists(u => live(u.target.toUri.getPath))
-      if (j.owner == Journal.thisJvm || (if (happened || j.isExchanging)
+      val isCopying = j.operation == Operation.MoveHome && !isWayHome(j)
+      if (j.owner == Journal.thisJvm || (if (happened || j.isExchanging || isCopying)
                                            !Heartbeat.isAlive(table.store, j)
                                          else aged))
         settled(table, j.txn)
@@ -249,7 +251,7 @@ private[zorder] object CatalogRecovery {
         val completion = new CatalogCompletion(table)
         val live = CatalogCompletion.inUse(table)
         if (j.units.exists(u => live(PathText.of(u.target)))) {
-          completion.finish(j)
+          completion.finish(completion.withLastCopies(j))
           ()
         } else if (j.owner != Journal.Nobody || PathRecovery.isAged(j, 0)) completion.abandon(j)
     }
@@ -260,6 +262,13 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
 
   private val store: JournalStore = table.store
   private val fs: FileSystem = store.fs
+
+  /** The journal with the files that came last and were copied, though their copies were not noted any more. */
+  def withLastCopies(journal: Journal): Journal = journal.copy(units = journal.units.map { u =>
+    val copied = CarriedOverFiles.arrived(fs, u, DirectoryListing.walk(fs, u.old)).filter(f =>
+      FileMoves.status(fs, new Path(u.target, f.rel)).exists(_.getLen == f.length))
+    u.copy(kept = u.kept ++ copied)
+  })
 
   /** The catalog has the new locations: writes the history and marks the journal as done. */
   def finish(altered: Journal): Journal = {
@@ -325,7 +334,12 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
       case Operation.Rollback =>
         journal.units.foreach(u => RollbackCleanup.deleteCopies(store, journal, u.target, u.old))
         Nil // the old directories of an earlier run, not ours to delete
-      case Operation.MoveHome => Nil // what was copied is taken by the next attempt
+      case Operation.MoveHome =>
+        // what was copied is taken by the next attempt, unless the table has other files since
+        journal.units.filterNot(u => live(PathText.of(u.old))).foreach { u =>
+          u.inputs.foreach(f => fs.delete(new Path(u.target, CopyName.of(u.old, f)), false))
+        }
+        Nil
       case _ => journal.units.flatMap(u => Seq(u.target, u.staged))
     }
     (prepared :+ journal.staging).distinct.filter(free).foreach(dir => fs.delete(dir, true))
@@ -416,7 +430,12 @@ private object RollbackCleanup {
       // another file may have come under its name
       val carried = j.carried.toSet
       def isTheirs(f: ListedFile) = theirs(f.rel) || carried(f.under(dir))
-      DirectoryListing.walk(store.fs, dir).files.filterNot(isTheirs).foreach { f =>
+      val (kept, others) = DirectoryListing.walk(store.fs, dir).files.partition(isTheirs)
+      // a copy of what is there already has come over it, and has another time if the file system cannot set it
+      val now = kept.map(f => f.identity -> f).toMap
+      val timed = unit.copy(kept = unit.kept.map(f => now.getOrElse(f.identity, f)))
+      if (timed != unit) store.write(j.copy(units = j.units.map(u => if (u == unit) timed else u)))
+      others.foreach { f =>
         val same = FileMoves.status(store.fs, new Path(live, f.rel)).exists(_.getLen == f.length)
         if (same || f.rel.startsWith(s"${StateDir.Name}/")) store.fs.delete(new Path(dir, f.rel), false)
       }
