@@ -74,7 +74,7 @@ class CrashOnStoreSuite extends AnyFunSuite with StoreFixture {
   test("a run while files are copied home wins, and the copies are no late files") {
     withTable(partitioned = false) { (name, at) =>
       done(cluster(name))
-      meanwhile("home-copied")(done(cluster(name))) {
+      meanwhile("home-copied")(done(one(s"ZORDER TABLE $name BY (a, b) WITH (force = true) FULL"))) {
         assert(refused(s"ZORDER REMOVE $name MOVE HOME").contains("run it again"))
       }
       whole(name, at, 4000)
