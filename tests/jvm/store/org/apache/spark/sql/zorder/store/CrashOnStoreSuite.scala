@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.store
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.table.{CrashPoints, Operation}
 import org.apache.spark.sql.zorder.table.parquet.journal.JournalStore
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
@@ -74,7 +75,7 @@ class CrashOnStoreSuite extends AnyFunSuite with StoreFixture {
   test("a run while files are copied home wins, and the copies are no late files") {
     withTable(partitioned = false) { (name, at) =>
       done(cluster(name))
-      meanwhile("home-copied")(done(one(s"ZORDER TABLE $name BY (a, b) WITH (force = true) FULL"))) {
+      meanwhile("home-copied")(done(one(s"ZORDER TABLE $name FULL BY (a, b)"))) {
         assert(refused(s"ZORDER REMOVE $name MOVE HOME").contains("run it again"))
       }
       whole(name, at, 4000)
@@ -120,7 +121,10 @@ class CrashOnStoreSuite extends AnyFunSuite with StoreFixture {
       append(name, 4100, 4200)
       val scratch = new Path(spark.table(name).inputFiles.head).getParent
       val job = new Path(scratch, "_temporary/0/x")
-      meanwhile("prepared")(fs.create(job).close())(refused(s"ZORDER ROLLBACK $name"))
+      val wait = SessionKeys.CommitWait.key
+      spark.conf.set(wait, "0")
+      try meanwhile("prepared")(fs.create(job).close())(refused(s"ZORDER ROLLBACK $name"))
+      finally spark.conf.unset(wait)
       fs.delete(new Path(scratch, "_temporary"), true)
       assert(ids(name) === (0L until 4200))
       sql(s"ZORDER VACUUM $name").collect()
