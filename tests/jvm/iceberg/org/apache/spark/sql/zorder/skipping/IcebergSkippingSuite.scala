@@ -334,6 +334,9 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
     // files are smaller than those of other suites
     quick(shuffled(withConf("spark.sql.files.maxPartitionBytes" -> "1000") {
       assert(of(s"SELECT t.* FROM <t> t JOIN $other WHERE region = 2") === 2)
+      // which Iceberg takes for false
+      withConf("spark.sql.iceberg.planning.preserve-data-grouping" -> "1")(
+        assert(of(s"SELECT t.* FROM <t> t JOIN $other WHERE region = 2") === 2))
       assert(of(s"SELECT t.* FROM <t> t LEFT JOIN $other AND region = 2") === 8)
       assert(of(s"SELECT t.* FROM <t> t LEFT ANTI JOIN $other AND region = 2") === 8)
       assert(of(s"SELECT t.* FROM <t> t JOIN <t> u ON t.b = u.id JOIN $other WHERE region = 2") === 16)

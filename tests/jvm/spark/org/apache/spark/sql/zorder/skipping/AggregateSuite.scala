@@ -195,6 +195,10 @@ class AggregateSuite extends AnyFunSuite with SkippedScans with Steps {
         Files.copy(only(dir.resolve("late")), path.resolve("zlate.parquet"))
         assert(opens(spark.sql("SELECT count(*), min(id), max(id) FROM held")) === 1)
         assert(spark.sql("SELECT count(*), min(id), max(id) FROM held").head().toString === "[30,10,5009]")
+        // its ten rows of before are no first rows any more
+        def first(order: String) =
+          spark.sql(s"SELECT id FROM held ORDER BY id $order LIMIT 10").collect().map(_.getLong(0)).toSeq
+        assert(first("") === (10L until 20) && first("NULLS LAST") === (10L until 20))
         Files.delete(file(1))
         assert(intercept[Exception](
           spark.sql("SELECT max(id) FROM held").collect()).toString.contains("REFRESH TABLE"))

@@ -4,6 +4,8 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.types.MetadataBuilder
 import org.apache.spark.sql.zorder.SharedTables
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.skipping.index.LoadedIndexes
@@ -326,6 +328,24 @@ class SkippingSuite extends AnyFunSuite with SkippedScans with SharedTables with
         spark.sql("ZORDER INDEX defaulted")
         assert(spark.table("defaulted").where("x = 5").count() === 10)
       }
+    }
+  }
+
+  test("what a Delta table called its columns is no name in plain Parquet") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      def named(name: String) = new MetadataBuilder().putString("delta.columnMapping.physicalName", name).build()
+      // a change feed of Delta 3.3 has such columns
+      spark.range(0, 100, 1, 4).select(
+        col("id").as("a", named("col-1")),
+        (col("id") + 1000).as("b", named("c")),
+        (col("id") + 5000).as("c", named("b"))).write.parquet(path.toString)
+      def t = spark.read.parquet(path.toString)
+      assert(t.schema("a").metadata.contains("delta.columnMapping.physicalName"))
+      index(path)
+      assert(t.where("a = 5").count() === 1 && opens(t.where("a = 5")) === 1)
+      assert(t.where("b = 1005").count() === 1 && t.where("c = 5005").count() === 1)
+      assert(t.selectExpr("count(a)", "min(a)", "max(b)").head().toString === "[100,0,1099]")
     }
   }
 

@@ -121,7 +121,8 @@ final class ScanIndexes(session: SparkSession) extends SQLConfHelper {
   private[skipping] val intoScans: PartialFunction[LogicalPlan, LogicalPlan] = { case l: LogicalRelation =>
     of(l).fold(l) { case (r, root, index) =>
       val unanswered = ScanIndexes.unanswered(r.schema, r.partitionSchema, index)
-      val location = new SkippingFileIndex(r.location, root, index, unanswered)
+      val hadoop = () => Shims.classic(r.sparkSession).sessionState.newHadoopConfWithOptions(r.options)
+      val location = new SkippingFileIndex(r.location, root, index, unanswered, hadoop)
       val options = r.options ++ PageIndexes.off(session, r, index.files)
       l.copy(relation = r.copy(location = location, options = options)(r.sparkSession))
     }

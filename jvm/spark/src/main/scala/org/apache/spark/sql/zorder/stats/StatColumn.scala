@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.stats
 
 import org.apache.spark.sql.catalyst.util.CharVarcharUtils
-import org.apache.spark.sql.types.{DataType, StructField, StructType}
+import org.apache.spark.sql.types.{DataType, MetadataBuilder, StructField, StructType}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import sparkzorder.curve.Zone
 
@@ -63,7 +63,7 @@ object StatColumn {
     }
 }
 
-/** How the files of a table identify a column. */
+/** How the files of a table identify a column. What a schema says of that is its table format's word. */
 sealed trait StoredAs
 
 object StoredAs {
@@ -85,4 +85,18 @@ object StoredAs {
     if (fields.last.metadata.contains(FieldId)) Numbered(fields.last.metadata.getLong(FieldId).toInt)
     else Named(fields.map(f =>
       if (f.metadata.contains(PhysicalName)) f.metadata.getString(PhysicalName) else f.name))
+
+  /**
+   * The schema of a table whose files have columns by their names. Rows of a Delta table that are written as plain
+   * Parquet may bring along what that table called its columns.
+   */
+  def byName(schema: StructType): StructType = StructType(schema.map { f =>
+    val dataType = f.dataType match {
+      case s: StructType => byName(s)
+      case other => other
+    }
+    val keys = Seq(FieldId, PhysicalName, StatColumn.AbsentIsUnknown).filter(f.metadata.contains)
+    val metadata = keys.foldLeft(new MetadataBuilder().withMetadata(f.metadata))(_.remove(_)).build()
+    f.copy(dataType = dataType, metadata = metadata)
+  })
 }

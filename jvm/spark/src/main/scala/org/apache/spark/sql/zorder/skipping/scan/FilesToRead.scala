@@ -28,14 +28,19 @@ final class FilesToRead(index: StatisticsIndex, isUnanswered: Expression => Bool
    * @param listed
    *   the entries of the very files that the scan lists: only their rows are counted on for the first rows of
    *   a query
+   * @param isAsListed
+   *   whether the file of an entry still is the one that was listed
    */
-  def apply(filters: Seq[Expression], listed: Seq[Either[NoEntry, Int]]): Either[NoEntry, Int] => Boolean = {
+  def apply(
+      filters: Seq[Expression],
+      listed: Seq[Either[NoEntry, Int]],
+      isAsListed: Int => Boolean = _ => true): Either[NoEntry, Int] => Boolean = {
     val needed = mayMatch(filters.map(FilesToRead.meant)).clone().asInstanceOf[BitSet]
     val tops = filters.collect { case t: TopRows if t.holds => t }
     if (tops.nonEmpty) {
       val counted = new BitSet(index.files.count)
       listed.foreach(_.foreach(counted.set(_)))
-      tops.foreach(t => needed.and(new FilesThatReachTop(index, isUnanswered)(t, counted)))
+      tops.foreach(t => needed.and(new FilesThatReachTop(index, isUnanswered, isAsListed)(t, counted)))
     }
     _.forall(needed.get(_))
   }
@@ -157,11 +162,17 @@ final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expressi
  * first, each row of these files is at or before T, NULL or not, and the test is `c >= T OR c IS NULL`.
  *
  * That stands as long as the k rows are read. So a file counts only if its entry is of the very file that is
- * listed for this scan, and only if the filters are true for all of its rows. Bounds that are cut off (of
- * long strings in page indexes) or leave room for a NaN are bounds all the same: T is the farther end of a
- * range, which all values reach.
+ * listed for this scan, if it is that file still, and if the filters are true for all of its rows. Bounds that
+ * are cut off (of long strings in page indexes) or leave room for a NaN are bounds all the same: T is the
+ * farther end of a range, which all values reach.
+ *
+ * @param isAsListed
+ *   whether the file of an entry still is the one that was listed; asked of the files that are counted
  */
-final class FilesThatReachTop(index: StatisticsIndex, unansweredColumn: Expression => Boolean) {
+final class FilesThatReachTop(
+    index: StatisticsIndex,
+    unansweredColumn: Expression => Boolean,
+    isAsListed: Int => Boolean = _ => true) {
 
   /**
    * @param listed
@@ -187,12 +198,22 @@ final class FilesThatReachTop(index: StatisticsIndex, unansweredColumn: Expressi
   /** What a row of the answer meets; None if the counted files do not hold rows enough. */
   private def reach(top: TopRows, ranges: ColumnRanges, counted: BitSet): Option[Condition] = {
     val nulls =
-      if (top.nullsFirst) files(counted, ranges, ColumnRanges.OnlyNulls).map(index.files.rows(_)).sum else 0L
+      if (top.nullsFirst) rowsUntil(top.rows, files(counted, ranges, ColumnRanges.OnlyNulls)) else 0L
     if (nulls >= top.rows) Some(Condition.IsNull)
     else farthest(top, ranges, counted, top.rows - nulls).map { normalized =>
       val values = if (top.ascending) Interval(None, Some(normalized)) else Interval(Some(normalized), None)
       Condition(IndexedSeq(values), orNull = top.nullsFirst)
     }
+  }
+
+  /** The rows of these files, or of the first of them that have enough. */
+  private def rowsUntil(enough: Long, files: Iterator[Int]): Long = {
+    var rows = 0L
+    while (rows < enough && files.hasNext) {
+      val file = files.next()
+      if (isAsListed(file)) rows += index.files.rows(file)
+    }
+    rows
   }
 
   /** The end of the ranges of those files that come first until they hold so many rows. */
@@ -215,8 +236,11 @@ final class FilesThatReachTop(index: StatisticsIndex, unansweredColumn: Expressi
     var last: Option[NormalizedValue] = None
     while (left > 0 && !queue.isEmpty) {
       val file = queue.poll().intValue
-      left -= certain(top, ranges, file)
-      last = Some(end(file))
+      val rows = certain(top, ranges, file)
+      if (rows > 0 && isAsListed(file)) {
+        left -= rows
+        last = Some(end(file))
+      }
     }
     last.filter(_ => left <= 0)
   }

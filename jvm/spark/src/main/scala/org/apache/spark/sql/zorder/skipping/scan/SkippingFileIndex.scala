@@ -1,5 +1,8 @@
 package org.apache.spark.sql.zorder.skipping.scan
 
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, FileSourceMetadataAttribute}
 import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, PartitionDirectory}
@@ -17,12 +20,15 @@ import org.apache.spark.sql.zorder.skipping.index.{FileKeys, NoEntry, Statistics
  *   of the table: the paths of entries are relative to it
  * @param unanswered
  *   top-level columns, by the names that the scan gives them, whose filters the index must not answer
+ * @param hadoop
+ *   for another look at a file
  */
 final class SkippingFileIndex(
     val wrapped: FileIndex,
     override val root: Path,
     val index: StatisticsIndex,
-    unanswered: Set[String])
+    unanswered: Set[String],
+    hadoop: () => Configuration)
     extends PruningFileIndex {
 
   private val keys = new FileKeys(root)
@@ -37,7 +43,10 @@ final class SkippingFileIndex(
     else {
       val started = System.nanoTime()
       val entries = listed.map(_.files.map(entryOf))
-      val isRead = toRead(dataFilters, entries.flatten)
+      lazy val statuses = listed.flatMap(_.files).zip(entries.flatten).collect { case (f, Right(entry)) =>
+        entry -> f
+      }.toMap
+      val isRead = toRead(dataFilters, entries.flatten, statuses.get(_).exists(isAsListed))
       val kept = listed.zip(entries).map { case (d, of) =>
         d.copy(files = d.files.zip(of).collect { case (file, entry) if isRead(entry) => file })
       }
@@ -78,6 +87,13 @@ final class SkippingFileIndex(
   /** The number of the entry of that very file. */
   private[skipping] def entryOf(f: FileStatusWithMetadata): Either[NoEntry, Int] =
     index.files.find(keys.of(f.getPath), f.getLen, f.getModificationTime)
+
+  /** Whether nobody has written over a file since the session listed it, perhaps long ago. */
+  private def isAsListed(f: FileStatusWithMetadata): Boolean =
+    try {
+      val now = f.getPath.getFileSystem(hadoop()).getFileStatus(f.getPath)
+      now.getLen == f.getLen && now.getModificationTime == f.getModificationTime
+    } catch { case NonFatal(_) => false }
 
   /** A column that is not what the index has under its name. */
   private[zorder] def isUnanswered(e: Expression): Boolean = e match {

@@ -16,6 +16,7 @@ import org.apache.spark.sql.zorder.errors.{
 }
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.StoredAs
 import org.apache.spark.sql.zorder.table.{
   ActiveStreams,
   ClusterTable,
@@ -274,8 +275,8 @@ private[zorder] class PathParquetTable(
   private var runs = state.nextNumber()
 
   override def schema: StructType =
-    flat.map(_.schema).getOrElse(StructType(content.dataSchema ++ content.partitionSchema))
-  override def declared: Option[StructType] = flat.map(_.dataSchema)
+    StoredAs.byName(flat.map(_.schema).getOrElse(StructType(content.dataSchema ++ content.partitionSchema)))
+  override def declared: Option[StructType] = flat.map(t => StoredAs.byName(t.dataSchema))
   override def partitionSchema: StructType = content.partitionSchema
 
   /** Files that lack a column have NULL there if they are read by their path, and the default if by the name. */
@@ -383,8 +384,8 @@ final private[zorder] class PartitionedParquetTable(entry: CatalogEntry, listed:
       Some(entry.meta),
       named = true) {
 
-  override def schema: StructType = entry.meta.schema
-  override def declared: Option[StructType] = Some(entry.meta.dataSchema)
+  override def schema: StructType = StoredAs.byName(entry.meta.schema)
+  override def declared: Option[StructType] = Some(StoredAs.byName(entry.meta.dataSchema))
   override def partitionSchema: StructType = entry.meta.partitionSchema
   override private[parquet] def dirByName: Map[String, String] = entry.dirByName()
   override def liveDirs(): Map[String, Path] = entry.liveDirs()
@@ -472,8 +473,8 @@ private[zorder] final class CatalogParquetTable(
   override def kind: JournalKind = JournalKind.Catalog
   override private[parquet] def catalogName: Option[TableIdentifier] = Some(entry.ident)
   override def identity: String = entry.identity
-  override def schema: StructType = entry.meta.schema
-  override def declared: Option[StructType] = Some(entry.meta.dataSchema)
+  override def schema: StructType = StoredAs.byName(entry.meta.schema)
+  override def declared: Option[StructType] = Some(StoredAs.byName(entry.meta.dataSchema))
   override def partitionSchema: StructType = entry.meta.partitionSchema
   override def properties: Map[String, String] = entry.meta.properties
   override def state: StateDir = entry.state

@@ -67,8 +67,8 @@ final private[zorder] class NarrowedDeltaIndex(session: SparkSession, prepared: 
     val conf = state.conf
     val snapshot = prepared.preparedScan.scannedSnapshot
     val logged = new LoggedBounds(snapshot)
-    // where a copy of the directory was put back, a version comes twice
-    val key = SnapshotStatistics.Key(
+    // where a copy of the directory was put back, a version comes twice; of some snapshots a file tells the time
+    lazy val key = SnapshotStatistics.Key(
       s"$root ${snapshot.metadata.id}",
       s"${snapshot.version} ${snapshot.timestamp}",
       conf.caseSensitiveAnalysis)

@@ -83,7 +83,9 @@ final private class UnplannedFiles(table: Table) extends PrunedFiles {
 
   /** What a filter leaves, Iceberg says only when it plans; and whether a join by groups needs no shuffle. */
   override def leastBytes(filters: Seq[Expression]): Long = {
-    val mayBeGrouped = SQLConf.get.getConfString(SparkSQLProperties.PRESERVE_DATA_GROUPING, "false").toBoolean
+    // as Iceberg reads it
+    val mayBeGrouped =
+      java.lang.Boolean.parseBoolean(SQLConf.get.getConfString(SparkSQLProperties.PRESERVE_DATA_GROUPING, "false"))
     if (filters.forall(_.isInstanceOf[IsNotNull]) && !mayBeGrouped) sizeInBytes else 0L
   }
 }
