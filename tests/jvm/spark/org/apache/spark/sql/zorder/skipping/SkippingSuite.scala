@@ -334,7 +334,8 @@ class SkippingSuite extends AnyFunSuite with SkippedScans with SharedTables with
   test("what a Delta table called its columns is no name in plain Parquet") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      def named(name: String) = new MetadataBuilder().putString("delta.columnMapping.physicalName", name).build()
+      def named(name: String) =
+        new MetadataBuilder().putString("delta.columnMapping.physicalName", name).build()
       // a change feed of Delta 3.3 has such columns
       spark.range(0, 100, 1, 4).select(
         col("id").as("a", named("col-1")),

@@ -64,8 +64,9 @@ class CrashOnStoreSuite extends AnyFunSuite with StoreFixture {
     withTable(partitioned = false) { (name, at) =>
       done(cluster(name))
       meanwhile("home-copied") {
-        assert(sql(s"ZORDER VACUUM $name RETAIN 0 HOURS").collect().map(_.getAs[Long]("files_carried_over")).sum
-          === 0)
+        assert(
+          sql(s"ZORDER VACUUM $name RETAIN 0 HOURS").collect().map(_.getAs[Long]("files_carried_over")).sum
+            === 0)
       }(one(s"ZORDER REMOVE $name MOVE HOME"))
       assert(ids(name) === (0L until 4000) && spark.read.parquet(at).count() === 4000)
       assert(beside(at).filter(_.endsWith(".parquet")).forall(_.startsWith(s"$name/")), beside(at))

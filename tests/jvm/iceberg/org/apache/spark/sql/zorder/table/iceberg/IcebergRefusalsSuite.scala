@@ -74,9 +74,10 @@ class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {
     sql(s"ALTER TABLE $t CREATE BRANCH trial")
     val main = load(t).currentSnapshot.snapshotId
     try for ((branch, place) <- Seq("trial" -> "branch_trial", "audit-1" -> "`branch_audit-1`")) {
-      spark.conf.set("spark.wap.branch", branch)
-      assert(refused(t, "a").contains(s"Unset spark.wap.branch; $t.$place is the branch"))
-    } finally spark.conf.unset("spark.wap.branch")
+        spark.conf.set("spark.wap.branch", branch)
+        assert(refused(t, "a").contains(s"Unset spark.wap.branch; $t.$place is the branch"))
+      }
+    finally spark.conf.unset("spark.wap.branch")
     assert(load(t).currentSnapshot.snapshotId == main)
     assert(status(cluster(s"$t.branch_trial", "a", "WITH (fileCount = 4, force = true)")) == "DONE")
   }

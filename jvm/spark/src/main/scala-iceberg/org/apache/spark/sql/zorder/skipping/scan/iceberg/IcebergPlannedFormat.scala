@@ -85,7 +85,9 @@ final private class UnplannedFiles(table: Table) extends PrunedFiles {
   override def leastBytes(filters: Seq[Expression]): Long = {
     // as Iceberg reads it
     val mayBeGrouped =
-      java.lang.Boolean.parseBoolean(SQLConf.get.getConfString(SparkSQLProperties.PRESERVE_DATA_GROUPING, "false"))
+      java.lang.Boolean.parseBoolean(SQLConf.get.getConfString(
+        SparkSQLProperties.PRESERVE_DATA_GROUPING,
+        "false"))
     if (filters.forall(_.isInstanceOf[IsNotNull]) && !mayBeGrouped) sizeInBytes else 0L
   }
 }
