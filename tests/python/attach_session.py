@@ -50,6 +50,7 @@ def main():
     spark = plain_builder(FOLDER).getOrCreate()
     before = spark_zorder.doctor(spark, show=None)
     refused = refusals(spark)
+    configured = said(lambda: spark_zorder.configure(plain_builder(FOLDER)))
     path = write_table(spark, f"{FOLDER}/t")
     rows = digest(spark, path)
     spark_zorder.attach(spark_zorder.attach(spark))
@@ -73,6 +74,7 @@ def main():
         "jar": spark_zorder.jar(spark) == spark_zorder.jar(),
         "advice_before": [f.advice for f in before.facts if f.advice],
         "understood": _session.understands(spark),
+        "configured": configured,
         "functions": _session.version_of(spark),
         "advice_after": [f.name for f in after.facts if f.advice],
         "guarded": "ExchangeGuard" in spark._jsparkSession.experimental().extraOptimizations().toString(),

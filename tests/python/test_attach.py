@@ -31,6 +31,10 @@ def test_before_attach_everything_says_the_same_sentence(facts):
     assert wrong == {}
 
 
+def test_a_running_session_is_not_configured(facts):
+    assert facts["configured"].startswith("A session runs already")
+
+
 def test_the_jar_is_the_one_for_the_session(facts):
     assert facts["jar"] is True
 

@@ -174,6 +174,13 @@ def test_odd_records_of_runs_are_passed_over(main, folder, capsys):
     assert main(["audit", folder, "--by", "a"]) == 0
 
 
+def test_a_directory_of_other_files(main, tmp_path, capsys):
+    (tmp_path / "sales.csv").write_text("customer,product\n1,2\n" * 20)
+    assert main(["audit", str(tmp_path), "--by", "customer"]) == 1
+    err = capsys.readouterr().err
+    assert err.endswith("sales.csv is no Parquet file: give the directory of a Parquet table.\n")
+
+
 def test_names_show_the_characters_that_a_terminal_obeys(main, folder, capsys):
     odd = str(Path(folder).rename(Path(folder).parent / "t\x1b[2J\n"))
     assert main(["audit", odd, "--by", "b"]) == 3

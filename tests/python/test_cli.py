@@ -77,6 +77,13 @@ def test_a_failure_is_one_sentence_and_exit_code_1(main, table, capsys):
     assert "nosuch" in err and "Traceback" not in err and "\n\tat " not in err
 
 
+def test_a_name_that_is_not_found_may_be_a_directory_here(main, capsys, tmp_path, monkeypatch):
+    (tmp_path / "sales").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert main(["optimize", "sales", "--by", "a"]) == 1
+    assert capsys.readouterr().err.endswith("There is a directory of that name: write ./sales.\n")
+
+
 def test_a_name_that_is_not_found_may_be_in_a_hive_metastore(main, spark, capsys):
     for words in (["optimize", "air.flights", "--by", "a"], ["audit", "nosuch", "--by", "a"]):
         assert main(words) == 1

@@ -186,7 +186,8 @@ def test_columns_of_all_calls_are_names_or_one_list_or_expressions(spark, table)
     assert [c["name"] for c in row["columns"]][:3] == ["pmod(a, 10)", "(b > 500)", "b"]
     options = run_of(spark, table).option("filecount", 8).option("bloom", ["id"])
     assert options.dryRun().executeZOrderBy("a").collect()[0]["metrics"]["targetFiles"] == 8
-    assert found.audit(["a", "b"]).count() == found.audit("a", "b").count()
+    assert run_of(spark, table).dryRun().executeZOrderBy("a, pmod(b, 10)").collect()[0]["columns"]
+    assert found.audit(["a", "b"]).count() == found.audit("a", "b").count() == found.audit("a, b").count()
     assert found.index(["a", "id"]).collect()[0]["columns"] == 2
     for call in (found.audit, found.index):
         with pytest.raises(TypeError, match="Z-order column must be str"):

@@ -23,6 +23,7 @@ if not __package__:
 
 import argparse
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import _early, _machine, _sql, _streams
@@ -64,15 +65,18 @@ def _main(argv: Sequence[str] | None) -> int:
         print(visible(str(error)), file=sys.stderr)
         return USAGE
     except Exception as error:
-        print(visible_lines(_said(error)), file=sys.stderr)
+        print(visible_lines(_said(error, getattr(arguments, "table", None))), file=sys.stderr)
         return CONFLICT if is_conflict(error) else FAILED
 
 
-def _said(error: Exception) -> str:
+def _said(error: Exception, table: str | None) -> str:
     """The sentence of an error, and of a name that is not found also where else it may be."""
     said = sentence(error)
-    unknown = any(f"ZORDER_TABLE_NOT_FOUND.{what}]" in said for what in ("DATABASE", "TABLE"))
-    return f"{said} {_HIVE}" if unknown and _in_memory() else said
+    if not any(f"ZORDER_TABLE_NOT_FOUND.{what}]" in said for what in ("DATABASE", "TABLE")):
+        return said
+    if table is not None and Path(table).is_dir():
+        return f"{said} There is a directory of that name: write ./{table}."
+    return f"{said} {_HIVE}" if _in_memory() else said
 
 
 _HIVE = "If it is a table of a Hive metastore or of Glue, add --hive."

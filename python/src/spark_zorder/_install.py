@@ -34,8 +34,8 @@ def configure(builder: Any) -> Any:
     packages. A builder for a remote server (``sc://...``) is returned unchanged, since a server loads its own
     jars and extensions.
 
-    Raises an error of one sentence if no jar fits the installed Spark and Scala, or if one of another version
-    is listed already.
+    Raises an error of one sentence if no jar fits the installed Spark and Scala, if one of another version is
+    listed already, or if a session runs that does not have it.
 
     Examples:
         >>> spark = spark_zorder.configure(SparkSession.builder.appName("x")).getOrCreate()
@@ -156,6 +156,12 @@ def _load() -> None:
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     if loader.getResource(f"{EXTENSION.replace('.', '/')}.class") is not None:
         return
+    if SparkContext._active_spark_context is not None:
+        # its executors would not have the jar, and its parser stays as it is
+        raise SetupError(
+            "A session runs already, and getOrCreate() would return it as it is: call "
+            "spark_zorder.attach(spark), or stop it first (spark.stop())."
+        )
     try:
         loader.addURL(jvm.java.io.File(jar_path(own=True)).toURI().toURL())
     except NoJarError:

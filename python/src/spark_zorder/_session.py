@@ -119,8 +119,8 @@ def missing(spark: SparkSession) -> str:
             f"server's Spark and Scala> and --conf spark.sql.extensions={EXTENSION}."
         )
     return (
-        "spark-zorder is not installed in this session: call spark_zorder.attach(spark), or build the "
-        "session with spark_zorder.configure(SparkSession.builder).getOrCreate()."
+        "spark-zorder is not installed in this session: call spark_zorder.attach(spark), or stop the session "
+        "and build it with spark_zorder.configure(SparkSession.builder).getOrCreate()."
     )
 
 

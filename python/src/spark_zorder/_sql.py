@@ -157,12 +157,13 @@ def columns(texts: Sequence[str]) -> str:
 
 
 def one_by_one(given: Sequence[str | Sequence[str]]) -> tuple[str, ...]:
-    """Columns that were given one by one or as one list."""
+    """Columns that were given one by one, as one list, or as a text with commas."""
     by = given[0] if len(given) == 1 and isinstance(given[0], (list, tuple)) else given
-    names = tuple(name for name in by if isinstance(name, str))
-    if len(names) != len(by):
-        raise TypeError("Z-order column must be str")
-    return names
+    other = next((item for item in by if not isinstance(item, str)), None)
+    if other is not None:
+        raise TypeError(f"Z-order column must be str, such as 'a', not {type(other).__name__}.")
+    texts = [item for item in by if isinstance(item, str)]
+    return tuple(name for text in texts for name in (listed(text) if "," in text else [text]))
 
 
 @dataclass(frozen=True)

@@ -435,8 +435,8 @@ class OptimizeBuilder:
     def executeZOrderBy(self, *cols: str | list[str] | tuple[str, ...]) -> DataFrame:
         """Clusters by these columns, given one by one or as one list, and returns the result row.
 
-        A text with a bracket is an expression, such as ``"lower(s)"``. A name that has a bracket itself needs
-        backquotes.
+        A text may name several, as in ``"a, b"``, and one with a bracket is an expression, such as
+        ``"lower(s)"``. A name that has a comma or a bracket itself needs backquotes.
         """
         names = _sql.one_by_one(cols)
         if not names:

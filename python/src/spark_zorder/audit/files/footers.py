@@ -98,6 +98,8 @@ def opened(place: Place, file: Entry) -> Opened | None:
     except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         path = place.path(file.rel)
+        if "magic bytes" in reason:
+            raise AuditError(f"{path} is no Parquet file: give the directory of a Parquet table.") from error
         raise AuditError(f"{path} cannot be read without Spark: {reason}; try --spark.") from error
     return found
 

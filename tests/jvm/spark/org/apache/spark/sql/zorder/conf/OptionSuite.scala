@@ -220,5 +220,7 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
     assert(NearestName.to("customer_sk", Seq("ss_customer_sk", "ss_cdemo_sk")) == Some("ss_customer_sk"))
     assert(NearestName.to("xyz", Seq("ss_customer_sk")).isEmpty && NearestName.to("x", Nil).isEmpty)
     assert(NearestName.hint("AEG", Seq("age", "name")) == " Did you mean age?")
+    assert(NearestName.hint("id", Seq("kind")) == "")
+    assert(NearestName.to("numFiles", ZOrderOption.all.map(_.name)).isEmpty)
   }
 }

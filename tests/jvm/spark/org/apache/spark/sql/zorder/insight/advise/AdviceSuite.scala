@@ -130,7 +130,7 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
       numbers(1000).write.parquet(path.toString)
       val (found, watch) = JobWatch(spark)(advice(path, None))
       assert(found.map(verdict) === Seq("LEAVE IT") && watch.reads.isEmpty)
-      assert(found.head.getAs[String]("reason").contains("is smaller than 4 files"))
+      assert(found.head.getAs[String]("reason").contains("does not fill 4 files"))
     }
   }
 

@@ -5,12 +5,12 @@ import java.util.Locale
 /** Finds the name that the user probably meant. */
 object NearestName {
 
-  /** The candidate with the smallest edit distance, case ignored; None if none is similar. */
+  /** The candidate with the smallest edit distance, case ignored; None if more than a third of it is another. */
   def to(name: String, candidates: Iterable[String]): Option[String] = {
     val wanted = name.toLowerCase(Locale.ROOT)
     val scored = candidates.toSeq.distinct.map(c => (distance(wanted, c.toLowerCase(Locale.ROOT)), c))
     scored.sorted.headOption.collect {
-      case (d, c) if d <= math.max(2, math.max(name.length, c.length) / 2) => c
+      case (d, c) if d < name.length && d <= math.max(2, math.max(name.length, c.length) / 3) => c
     }
   }
 

@@ -432,7 +432,8 @@ final private[clustering] class NoGain(forecast: Forecast, plan: FilePlan, fitte
   /** Without a full stop at its end. */
   def sentence(least: Double): String = {
     val change =
-      if (forecast.gain < 0) s"more would be read than now, by ${HumanReadable.percent(-forecast.gain)}"
+      if (HumanReadable.percent(forecast.gain.abs) == HumanReadable.percent(0)) "as much would be read as now"
+      else if (forecast.gain < 0) s"more would be read than now, by ${HumanReadable.percent(-forecast.gain)}"
       else
         s"the mean share read would fall by ${HumanReadable.percent(forecast.gain)} only, less than minGain = " +
           HumanReadable.percent(least)

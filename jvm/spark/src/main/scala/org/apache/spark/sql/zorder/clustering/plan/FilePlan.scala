@@ -75,8 +75,8 @@ object FilePlan {
     val bytes = HumanReadable.bytes(partitions.map(_.bytes).sum)
     val what = if (partitioned) "Every partition" else s"The table ($bytes)"
     val each = if (partitions.length > 1) ", which is per partition," else ""
-    s"$what is smaller than ${FileCount.TooSmall} files of ${HumanReadable.bytes(target)}: there is next to nothing to " +
-      s"skip. FULL, WITH (fileCount = ${proposed(partitions.length)})$each or WITH (force = true) does it anyway."
+    s"$what does not fill ${FileCount.TooSmall} files of ${HumanReadable.bytes(target)}, and Spark reads so little quickly " +
+      s"in any order. FULL, WITH (fileCount = ${proposed(partitions.length)})$each or WITH (force = true) does it anyway."
   }
 
   /**

@@ -221,8 +221,8 @@ private[zorder] object ParquetRollback {
     // one without units is kept for what it says of late files
     val runs = table.doneJournals().filter(j =>
       j.operation == Operation.Optimize && j.kind == table.kind && j.units.nonEmpty)
-    val last =
-      runs.lastOption.getOrElse(refuse("ZORDER_CANNOT_ROLL_BACK.NO_RUN_LEFT", "table" -> table.name))
+    val last = runs.lastOption.getOrElse(
+      refuse("ZORDER_CANNOT_ROLL_BACK.NO_RUN_LEFT", "table" -> table.name, "why" -> whyNone(table)))
     // each batch of a run has its own partitions
     val commits = runs.filter(_.runId == last.runId)
     commits.flatMap(_.units).foreach(u => checkOld(table, u))
@@ -235,6 +235,11 @@ private[zorder] object ParquetRollback {
     table.commitRollback(draft.copy(units = back(table, txn, commits)), record)
     last.runId
   }
+
+  private def whyNone(table: ParquetTable): String =
+    if (table.state.outlines().isEmpty) "none was made"
+    else if (table.state.standing().isEmpty) "all were rolled back already"
+    else "the old files of those that were not rolled back were vacuumed"
 
   /** The exchanges that take these commits back. */
   private def back(table: ParquetTable, txn: String, commits: Seq[Journal]): Seq[SwapUnit] =
