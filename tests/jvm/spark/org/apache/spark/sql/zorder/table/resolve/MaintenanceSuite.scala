@@ -200,7 +200,8 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture with Steps {
     listed(old(other)).filter(_.getName.endsWith(".parquet")).head.delete()
     assert(refused(Maintenance.rollback(classic, at(other))).contains("vacuumed"))
     vacuum(other)
-    assert(refused(Maintenance.rollback(classic, at(other))).contains("no run"))
+    val none = refused(Maintenance.rollback(classic, at(other)))
+    assert(none.contains("no run") && none.contains("were vacuumed"))
   }
 
   test("rollback of two runs, one after the other") {
