@@ -69,7 +69,7 @@ def _main(argv: Sequence[str] | None) -> int:
         return CONFLICT if is_conflict(error) else FAILED
 
 
-def _said(error: Exception, table: str | None) -> str:
+def _said(error: Exception, table: str | None = None) -> str:
     """The sentence of an error, and of a name that is not found also where else it may be."""
     said = sentence(error)
     if not any(f"ZORDER_TABLE_NOT_FOUND.{what}]" in said for what in ("DATABASE", "TABLE")):
