@@ -55,6 +55,7 @@ def main():
     rows = digest(spark, path)
     spark_zorder.attach(spark_zorder.attach(spark))
     after = spark_zorder.doctor(spark, show=None)
+    again = said(lambda: spark_zorder.configure(plain_builder(FOLDER)))
     table = spark_zorder.ZOrderTable.forPath(spark, path)
     run = table.optimize().option("fileCount", 4).option("force", True)
     dry = run.dryRun().executeZOrderBy("a", "b").collect()[0]
@@ -74,7 +75,7 @@ def main():
         "jar": spark_zorder.jar(spark) == spark_zorder.jar(),
         "advice_before": [f.advice for f in before.facts if f.advice],
         "understood": _session.understands(spark),
-        "configured": configured,
+        "configured": [configured, again],
         "functions": _session.version_of(spark),
         "advice_after": [f.name for f in after.facts if f.advice],
         "guarded": "ExchangeGuard" in spark._jsparkSession.experimental().extraOptimizations().toString(),

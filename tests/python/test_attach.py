@@ -31,8 +31,9 @@ def test_before_attach_everything_says_the_same_sentence(facts):
     assert wrong == {}
 
 
-def test_a_running_session_is_not_configured(facts):
-    assert facts["configured"].startswith("A session runs already")
+def test_a_running_session_is_not_configured_unless_it_has_the_jar(facts):
+    before, after = facts["configured"]
+    assert before.startswith("A session runs already") and after == "nothing"
 
 
 def test_the_jar_is_the_one_for_the_session(facts):

@@ -150,11 +150,15 @@ def _load() -> None:
     """Loads our jar into a driver that runs already: there, ``spark.jars`` reaches executors only."""
     from py4j.protocol import Py4JError
     from pyspark import SparkContext
+    from pyspark.sql import SparkSession
 
     SparkContext._ensure_initialized()
     jvm: Any = SparkContext._jvm
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     if loader.getResource(f"{EXTENSION.replace('.', '/')}.class") is not None:
+        return
+    session = SparkSession.getActiveSession()
+    if session is not None and _session.jvm_class(session, "build.BuildInfo") is not None:
         return
     if SparkContext._active_spark_context is not None:
         # its executors would not have the jar, and its parser stays as it is

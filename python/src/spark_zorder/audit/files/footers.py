@@ -99,7 +99,9 @@ def opened(place: Place, file: Entry) -> Opened | None:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         path = place.path(file.rel)
         if "magic bytes" in reason:
-            raise AuditError(f"{path} is no Parquet file: give the directory of a Parquet table.") from error
+            raise AuditError(
+                f"{path} is no Parquet file, or is cut off: give the directory of a Parquet table."
+            ) from error
         raise AuditError(f"{path} cannot be read without Spark: {reason}; try --spark.") from error
     return found
 

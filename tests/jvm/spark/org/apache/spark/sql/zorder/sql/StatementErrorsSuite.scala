@@ -63,6 +63,8 @@ class StatementErrorsSuite extends AnyFunSuite {
     "ZORDER TABEL t" -> "found 'TABEL' after ZORDER (did you mean TABLE?)",
     "ZORDER TABLE t ZORDER BY (a)" -> "found 'ZORDER' after the table (did you mean BY?)",
     "ZORDER TABLE t CLUSTER BY (a)" -> "found 'CLUSTER' after the table (did you mean BY?)",
+    "ZORDER TABLE t FUL BY (a)" -> "found 'FUL' after the table (did you mean FULL?)",
+    "ZORDER VACUUM db.table RETAN 0 HOURS" -> "found 'RETAN' after the table (did you mean RETAIN?)",
     "ZORDER VACUUM TABLE db.t" -> "line 1, column 21: the table stands without TABLE here",
     "ZORDER AUDIT TABLE '/p'" -> "the table stands without TABLE here",
     "ZORDER INDEX ON t" -> "the table stands without ON here",

@@ -103,14 +103,57 @@ class CrashOnStoreSuite extends AnyFunSuite with StoreFixture {
         done(cluster(name))
         append(name, 4000, 4100)
         assert(crashAt(point)(one(s"ZORDER ROLLBACK $name")), "the point was not reached")
-        val store = JournalStore.beside(fs, new Path(at))
-        val dead = store.all().find(_.operation == Operation.Rollback).get
-        store.write(dead.copy(owner = "another", process = ""))
+        elsewhere(at, Operation.Rollback, silentMs = 0)
+        sql(s"ZORDER VACUUM $name RETAIN 0 HOURS").collect()
+        assert(ids(name) === (0L until 4100), "while it seems alive")
+        elsewhere(at, Operation.Rollback, silentMs = 600000)
         sql(s"ZORDER VACUUM $name").collect()
         assert(ids(name) === (0L until 4100))
+        assert(one(s"ZORDER ROLLBACK $name").getAs[String]("status") === "ROLLED_BACK")
         whole(name, at, 4100)
       }
     }
+
+  test("a way home of another machine keeps its copies while it shows signs of life, and leaves them to the next") {
+    withTable(partitioned = false) { (name, at) =>
+      done(cluster(name))
+      assert(crashAt("home-copied")(one(s"ZORDER REMOVE $name MOVE HOME")), "the point was not reached")
+      val copies = files(at).toSet
+      elsewhere(at, Operation.MoveHome, silentMs = 0)
+      sql(s"ZORDER VACUUM $name RETAIN 0 HOURS").collect()
+      assert(files(at).toSet === copies && copies.size === 4)
+      assert(refused(s"ZORDER REMOVE $name MOVE HOME").contains("not finished"))
+      elsewhere(at, Operation.MoveHome, silentMs = 600000)
+      one(s"ZORDER REMOVE $name MOVE HOME")
+      assert(ids(name) === (0L until 4000) && files(at).toSet === copies)
+    }
+  }
+
+  test("a table that is overwritten while its files are copied home has no late files") {
+    withTable(partitioned = false) { (name, at) =>
+      done(cluster(name))
+      meanwhile("home-copied")(numbers(0, 1000).write.mode("overwrite").insertInto(name)) {
+        assert(refused(s"ZORDER REMOVE $name MOVE HOME").contains("run it again"))
+      }
+      assert(ids(name) === (0L until 1000) && files(at) === Nil)
+      sql(s"ZORDER VACUUM $name").collect()
+      one(s"ZORDER REMOVE $name MOVE HOME")
+      assert(ids(name) === (0L until 1000) && spark.read.parquet(at).count() === 1000)
+    }
+  }
+
+  test("a rollback that somebody took for a dead one leaves no copies") {
+    withTable(partitioned = false) { (name, at) =>
+      done(cluster(name))
+      append(name, 4000, 4100)
+      val store = JournalStore.beside(fs, new Path(at))
+      meanwhile("synced")(store.all().filter(_.operation == Operation.Rollback).foreach(store.delete)) {
+        assert(refused(s"ZORDER ROLLBACK $name").contains("were deleted"))
+      }
+      sql(s"ZORDER VACUUM $name").collect()
+      assert(ids(name) === (0L until 4100))
+    }
+  }
 
   test("a rollback of an increment that stops can be tried again, and nobody is asked about its copies") {
     withTable(partitioned = false) { (name, at) =>
@@ -156,6 +199,15 @@ class CrashOnStoreSuite extends AnyFunSuite with StoreFixture {
       }
       whole(name, at, 4100)
     }
+  }
+
+  /** Makes a commit that died here one of another machine, which gave its last sign of life so long ago. */
+  private def elsewhere(at: String, operation: Operation, silentMs: Long): Unit = {
+    val store = JournalStore.beside(fs, new Path(at))
+    val dead = store.all().find(_.operation == operation).get
+    store.write(
+      dead.copy(owner = "another", process = "", changedMs = System.currentTimeMillis - silentMs))
+    ()
   }
 
   /** Data files directly in a directory. */

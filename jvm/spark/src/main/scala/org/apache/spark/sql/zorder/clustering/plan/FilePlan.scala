@@ -73,9 +73,9 @@ object FilePlan {
   /** The reason of the result if all of these partitions are left alone. */
   def tooSmall(partitions: Seq[PinnedPartition], partitioned: Boolean, target: Long): String = {
     val bytes = HumanReadable.bytes(partitions.map(_.bytes).sum)
-    val what = if (partitioned) "Every partition" else s"The table ($bytes)"
+    val what = if (partitioned) "No partition fills" else s"The table ($bytes) does not fill"
     val each = if (partitions.length > 1) ", which is per partition," else ""
-    s"$what does not fill ${FileCount.TooSmall} files of ${HumanReadable.bytes(target)}, and Spark reads so little quickly " +
+    s"$what ${FileCount.TooSmall} files of ${HumanReadable.bytes(target)}, and Spark reads so little quickly " +
       s"in any order. FULL, WITH (fileCount = ${proposed(partitions.length)})$each or WITH (force = true) does it anyway."
   }
 

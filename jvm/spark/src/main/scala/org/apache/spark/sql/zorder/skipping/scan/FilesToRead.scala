@@ -28,19 +28,19 @@ final class FilesToRead(index: StatisticsIndex, isUnanswered: Expression => Bool
    * @param listed
    *   the entries of the very files that the scan lists: only their rows are counted on for the first rows of
    *   a query
-   * @param isAsListed
-   *   whether the file of an entry still is the one that was listed
+   * @param areAsListed
+   *   whether the files of entries still are those that were listed
    */
   def apply(
       filters: Seq[Expression],
       listed: Seq[Either[NoEntry, Int]],
-      isAsListed: Int => Boolean = _ => true): Either[NoEntry, Int] => Boolean = {
+      areAsListed: Seq[Int] => Boolean = _ => true): Either[NoEntry, Int] => Boolean = {
     val needed = mayMatch(filters.map(FilesToRead.meant)).clone().asInstanceOf[BitSet]
     val tops = filters.collect { case t: TopRows if t.holds => t }
     if (tops.nonEmpty) {
       val counted = new BitSet(index.files.count)
       listed.foreach(_.foreach(counted.set(_)))
-      tops.foreach(t => needed.and(new FilesThatReachTop(index, isUnanswered, isAsListed)(t, counted)))
+      tops.foreach(t => needed.and(new FilesThatReachTop(index, isUnanswered, areAsListed)(t, counted)))
     }
     _.forall(needed.get(_))
   }
@@ -166,13 +166,13 @@ final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expressi
  * are cut off (of long strings in page indexes) or leave room for a NaN are bounds all the same: T is the
  * farther end of a range, which all values reach.
  *
- * @param isAsListed
- *   whether the file of an entry still is the one that was listed; asked of the files that are counted
+ * @param areAsListed
+ *   whether the files of entries still are those that were listed; asked once, of the files that are counted
  */
 final class FilesThatReachTop(
     index: StatisticsIndex,
     unansweredColumn: Expression => Boolean,
-    isAsListed: Int => Boolean = _ => true) {
+    areAsListed: Seq[Int] => Boolean = _ => true) {
 
   /**
    * @param listed
@@ -197,53 +197,50 @@ final class FilesThatReachTop(
 
   /** What a row of the answer meets; None if the counted files do not hold rows enough. */
   private def reach(top: TopRows, ranges: ColumnRanges, counted: BitSet): Option[Condition] = {
-    val nulls =
-      if (top.nullsFirst) rowsUntil(top.rows, files(counted, ranges, ColumnRanges.OnlyNulls)) else 0L
-    if (nulls >= top.rows) Some(Condition.IsNull)
-    else farthest(top, ranges, counted, top.rows - nulls).map { normalized =>
-      val values = if (top.ascending) Interval(None, Some(normalized)) else Interval(Some(normalized), None)
-      Condition(IndexedSeq(values), orNull = top.nullsFirst)
+    val (nullFiles, nulls) =
+      if (top.nullsFirst) until(top.rows, files(counted, ranges, ColumnRanges.OnlyNulls))(index.files.rows(_))
+      else (Nil, 0L)
+    if (nulls >= top.rows) Some(Condition.IsNull).filter(_ => areAsListed(nullFiles))
+    else {
+      val (nearest, rows) = until(top.rows - nulls, inOrder(top, ranges, counted))(certain(top, ranges, _))
+      if (nulls + rows < top.rows || !areAsListed(nullFiles ++ nearest)) None
+      else {
+        val last = Some(end(top, ranges, nearest.last))
+        val values = if (top.ascending) Interval(None, last) else Interval(last, None)
+        Some(Condition(IndexedSeq(values), orNull = top.nullsFirst))
+      }
     }
   }
 
-  /** The rows of these files, or of the first of them that have enough. */
-  private def rowsUntil(enough: Long, files: Iterator[Int]): Long = {
-    var rows = 0L
-    while (rows < enough && files.hasNext) {
+  /** The first of these files that have rows enough, or all of them, and their rows. */
+  private def until(enough: Long, files: Iterator[Int])(rows: Int => Long): (Seq[Int], Long) = {
+    val taken = Seq.newBuilder[Int]
+    var sum = 0L
+    while (sum < enough && files.hasNext) {
       val file = files.next()
-      if (isAsListed(file)) rows += index.files.rows(file)
+      taken += file
+      sum += rows(file)
     }
-    rows
+    (taken.result(), sum)
   }
 
-  /** The end of the ranges of those files that come first until they hold so many rows. */
-  private def farthest(
-      top: TopRows,
-      ranges: ColumnRanges,
-      counted: BitSet,
-      rows: Long): Option[NormalizedValue] = {
-    def end(file: Int): NormalizedValue =
-      if (top.ascending) ranges.bounds.max(ranges.offsets(file + 1) - 1)
-      else ranges.bounds.min(ranges.offsets(file))
+  /** The files that have bounds, that which ends first by the order of the query as the first one. */
+  private def inOrder(top: TopRows, ranges: ColumnRanges, counted: BitSet): Iterator[Int] = {
     val first: Comparator[Integer] =
-      if (top.ascending) (a, b) => end(a).compare(end(b)) else (a, b) => end(b).compare(end(a))
+      if (top.ascending) (a, b) => end(top, ranges, a).compare(end(top, ranges, b))
+      else (a, b) => end(top, ranges, b).compare(end(top, ranges, a))
     val candidates = new java.util.ArrayList[Integer]()
     files(counted, ranges, ColumnRanges.Bounded).foreach(f => candidates.add(f))
     // a heap: few files are enough for most limits, so that most are never put in order
     val queue = new PriorityQueue[Integer](math.max(1, candidates.size), first)
     queue.addAll(candidates)
-    var left = rows
-    var last: Option[NormalizedValue] = None
-    while (left > 0 && !queue.isEmpty) {
-      val file = queue.poll().intValue
-      val rows = certain(top, ranges, file)
-      if (rows > 0 && isAsListed(file)) {
-        left -= rows
-        last = Some(end(file))
-      }
-    }
-    last.filter(_ => left <= 0)
+    Iterator.continually(queue.poll()).takeWhile(_ != null).map(_.intValue)
   }
+
+  /** The farther end of a file's ranges. */
+  private def end(top: TopRows, ranges: ColumnRanges, file: Int): NormalizedValue =
+    if (top.ascending) ranges.bounds.max(ranges.offsets(file + 1) - 1)
+    else ranges.bounds.min(ranges.offsets(file))
 
   /** The rows of a file that come no later than the farther end of its ranges. */
   private def certain(top: TopRows, ranges: ColumnRanges, file: Int): Long = {

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, FileSou
 import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.skipping.index.{FileKeys, NoEntry, StatisticsIndex}
+import org.apache.spark.sql.zorder.table.storage.DriverReads
 
 /**
  * A table's own file index, whose files are left out of a scan where the statistics index says that no row of
@@ -46,7 +47,7 @@ final class SkippingFileIndex(
       lazy val statuses = listed.flatMap(_.files).zip(entries.flatten).collect { case (f, Right(entry)) =>
         entry -> f
       }.toMap
-      val isRead = toRead(dataFilters, entries.flatten, statuses.get(_).exists(isAsListed))
+      val isRead = toRead(dataFilters, entries.flatten, of => areAsListed(of.flatMap(statuses.get(_))))
       val kept = listed.zip(entries).map { case (d, of) =>
         d.copy(files = d.files.zip(of).collect { case (file, entry) if isRead(entry) => file })
       }
@@ -88,12 +89,17 @@ final class SkippingFileIndex(
   private[skipping] def entryOf(f: FileStatusWithMetadata): Either[NoEntry, Int] =
     index.files.find(keys.of(f.getPath), f.getLen, f.getModificationTime)
 
-  /** Whether nobody has written over a file since the session listed it, perhaps long ago. */
-  private def isAsListed(f: FileStatusWithMetadata): Boolean =
-    try {
-      val now = f.getPath.getFileSystem(hadoop()).getFileStatus(f.getPath)
-      now.getLen == f.getLen && now.getModificationTime == f.getModificationTime
-    } catch { case NonFatal(_) => false }
+  /** Whether nobody has written over one of these files since the session listed them, perhaps long ago. */
+  private def areAsListed(files: Seq[FileStatusWithMetadata]): Boolean =
+    files.length <= SkippingFileIndex.MostLooks &&
+      (try {
+        val conf = hadoop()
+        DriverReads.each(files, SkippingFileIndex.MostThreads) { f =>
+          val now = f.getPath.getFileSystem(conf).getFileStatus(f.getPath)
+          // a look at one file may tell the time without what is below a second
+          now.getLen == f.getLen && now.getModificationTime / 1000 == f.getModificationTime / 1000
+        }.forall(identity)
+      } catch { case NonFatal(_) => false })
 
   /** A column that is not what the index has under its name. */
   private[zorder] def isUnanswered(e: Expression): Boolean = e match {
@@ -115,4 +121,13 @@ final class SkippingFileIndex(
   }
   override def hashCode(): Int = wrapped.hashCode()
   override def toString: String = s"$wrapped, files skipped by the statistics index of $root"
+}
+
+private object SkippingFileIndex {
+
+  /** For more files than these, looking would take longer than what is left out. */
+  private val MostLooks = 1000
+
+  /** More requests at a time would crowd out others. */
+  private val MostThreads = 16
 }

@@ -483,14 +483,14 @@ private[statement] object Clause {
       text.fail(token.start, s"columns stand after ${c.name}: write ${c.name} $list")
     }
     val (before, rest) = text.tokens.span(_ ne token)
-    if (before.lastOption.exists(t => t.is("TABLE") || t.is("ON")))
+    val isDotted = before.dropRight(1).lastOption.exists(_.isSymbol("."))
+    if (before.lastOption.exists(t => t.is("TABLE") || t.is("ON")) && !isDotted)
       text.fail(token.start, s"the table stands without ${before.last.text} here")
     val spellings = grammar.flatMap(c => Seq(c.words.mkString, c.words.head).map(_ -> c)).toMap
+    val nearest = if (token.text.length < 3) None else NearestName.to(token.text, spellings.keys).map(spellings)
     // ZORDER BY, CLUSTER BY, BY
-    val byColumns =
-      if (rest.take(2).exists(_.is("BY"))) grammar.find(lists) else None
-    val meant = byColumns.orElse(
-      if (token.text.length < 3) None else NearestName.to(token.text, spellings.keys).map(spellings))
+    def byColumns = if (rest.take(2).exists(_.is("BY"))) grammar.find(lists) else None
+    val meant = nearest.orElse(byColumns)
     text.found(token, "after the table" + meant.fold("")(c => s" (did you mean ${c.name}?)"))
   }
 

@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.{CommitRequest, Operation, RunRecord, VacuumStatus}
 import org.apache.spark.sql.zorder.table.file.{DataFile, PathText}
-import org.apache.spark.sql.zorder.table.parquet.commit.{CatalogCompletion, NestedFiles, SwapPlan}
+import org.apache.spark.sql.zorder.table.parquet.commit.{NestedFiles, SwapPlan}
 import org.apache.spark.sql.zorder.table.parquet.files.{
   CopyName,
   DirectoryListing,
@@ -241,19 +241,23 @@ private[zorder] object LateFiles {
     CrashPoint.hit("late-copied")
     val (home, old) = files.partition(_.home)
     val (far, near) = home.partition(_.far)
-    delete(table, near)
+    table match {
+      case moved: CatalogParquetTable => delete(moved, near)
+      case _ =>
+    }
     note(table, far)((j, noted) => j.copy(ignored = j.ignored ++ noted))
     note(table, old)((j, noted) => j.copy(carried = j.carried ++ noted))
   }
 
-  private def delete(table: ParquetTable, files: Seq[LateDataFile]): Unit = table match {
-    case moved: CatalogParquetTable if files.nonEmpty =>
-      // the table may have come home since
-      val used = CatalogCompletion.inUse(moved.entry)
-      files.filter(f => !used(PathText.of(f.dir)) && isThere(table, f))
-        .foreach(f => table.store.fs.delete(f.path, false))
-    case _ =>
-  }
+  /** A table may come home while they are deleted: then they are its files, or about to be. */
+  private def delete(table: CatalogParquetTable, files: Seq[LateDataFile]): Unit =
+    files.grouped(DeletedAtOnce).foreach { group =>
+      val used = committing(table, table.doneJournals()) ++ table.entry.again.liveDirs().values.map(PathText.of)
+      group.filterNot(f => used(PathText.of(f.dir))).foreach(f =>
+        if (isThere(table, f)) table.store.fs.delete(f.path, false))
+    }
+
+  private val DeletedAtOnce = 100
 
   /** Not another one, which has come to its place since. */
   private def isThere(table: ParquetTable, late: LateDataFile): Boolean =

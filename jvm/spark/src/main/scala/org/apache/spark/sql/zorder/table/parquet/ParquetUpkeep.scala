@@ -159,7 +159,7 @@ private[zorder] final class ParquetVacuum(
       .filter(j => table.owns(j) || table.kind == JournalKind.Path && j.kind == JournalKind.Path)
       .filter(j => j.owner == Journal.thisJvm || PathRecovery.isAged(j, patience))
     if (!dryRun) table.recoverCommits(patience)
-    before.map(j => VacuumResult(j.staging, 0, 0, 0, VacuumStatus.Abandoned))
+    before.filter(j => dryRun || store.get(j.txn).forall(_.state == JournalState.Done)).map(j => VacuumResult(j.staging, 0, 0, 0, VacuumStatus.Abandoned))
   }
 
   /** Deletes journals whose old directories are gone. */
@@ -237,9 +237,9 @@ private[zorder] object ParquetRollback {
   }
 
   private def whyNone(table: ParquetTable): String =
-    if (table.state.outlines().isEmpty) "none was made"
-    else if (table.state.standing().isEmpty) "all were rolled back already"
-    else "the old files of those that were not rolled back were vacuumed"
+    if (!table.state.outlines().exists(_.operation == Operation.Optimize)) "none was made"
+    else if (table.state.latest().isEmpty) "all were rolled back already"
+    else "it has no old files any more; they were vacuumed, or this is a copy of the table"
 
   /** The exchanges that take these commits back. */
   private def back(table: ParquetTable, txn: String, commits: Seq[Journal]): Seq[SwapUnit] =

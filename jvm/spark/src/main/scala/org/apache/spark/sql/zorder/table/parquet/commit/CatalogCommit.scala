@@ -57,24 +57,19 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
   }
 
   /** Gives the table other locations, whose files are there: those of before a run, or those that it had at first. */
-  def switch(journal: Journal, record: RunRecord): Unit = guarded(journal)(switched(journal, record))
+  def switch(journal: Journal, record: RunRecord): Unit = bring(journal, record)(journal.units)
 
   /**
-   * The same of files that `copies` brings there first. A journal says so meanwhile, or a vacuum would take them for
-   * files that somebody has written there.
+   * The same of files that `copies` brings there first. A journal says so meanwhile, with signs of life, or a vacuum would
+   * take them for files that somebody has written there.
    */
   def bring(journal: Journal, record: RunRecord)(copies: => Seq[SwapUnit]): Unit = guarded(journal) {
     Heartbeat.during(store, journal.txn) {
-      store.write(journal)
-      switched(journal.copy(units = copies), record)
+      val draft = store.write(journal).copy(units = copies)
+      // before anything is copied beside them; the new files of a run were listed when it had written them
+      draft.units.foreach(CarriedOverFiles.checkOutputs(fs, _))
+      swap(draft, record, Map.empty)
     }
-  }
-
-  private def switched(journal: Journal, record: RunRecord): Unit = {
-    val draft = store.write(journal)
-    // before anything is copied beside them; the new files of a run were listed when it had written them
-    draft.units.foreach(CarriedOverFiles.checkOutputs(fs, _))
-    swap(draft, record, Map.empty)
   }
 
   /** Puts the directories of the draft's units in place. */
@@ -93,6 +88,9 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     CrashPoint.hit("prepared")
     // what came meanwhile; a conflict or a job is found here before the catalog is altered
     val units = refreshed(synced, awaited(draft))
+    // somebody may have taken this commit for a dead one
+    if (!draft.operation.makesFiles && store.get(draft.txn).isEmpty)
+      throw CarriedOverFiles.outputsGone(draft.units.head.staged)
     val ready = store.write(draft.copy(units = units).at(JournalState.Prepared))
     // anybody's vacuum may have deleted them
     units.foreach(u => CarriedOverFiles.checkOutputs(fs, u, u.kept.filter(_.isData)))
@@ -231,7 +229,8 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
         try {
           // before the catalog is asked again, which may fail like the call
           if (e.isInstanceOf[LostAnswer]) store.get(journal.txn).foreach(j => store.write(j.inDoubt))
-          CatalogRecovery.settle(table, journal.txn)
+          if (store.get(journal.txn).isEmpty) CatalogRecovery.withdraw(table, journal)
+          else CatalogRecovery.settle(table, journal.txn)
         } catch { case NonFatal(again) => e.addSuppressed(again) }
         FailedCommit.outcome(store, journal, e)
         table.reload()

@@ -33,6 +33,9 @@ private[zorder] final class CatalogEntry(
   def meta: CatalogTable = read
   def reload(): Unit = read = catalog.getTableMetadata(ident)
 
+  /** The table as the catalog has it now, beside this one. */
+  def again: CatalogEntry = new CatalogEntry(session, name, ident, fs)
+
   /**
    * Before the first run over a managed table with partitions: queries look for what comes, since its old files do not
    * stay where they are.

@@ -21,7 +21,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   SwapUnit,
   TableIdentity
 }
-import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, CrashPoint}
+import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, CrashPoint, ObjectStores}
 
 /** Finishes or undoes commits of a path that died, by their journals alone. */
 private[zorder] object PathRecovery {
@@ -213,7 +213,8 @@ private[zorder] object CatalogRecovery {
       val live = table.liveDirs().values.map(_.toUri.getPath).toSet
       def aged = PathRecovery.isAged(j, stagingMs)
       val happened = j.units.exists(u => live(u.target.toUri.getPath))
-      val isCopying = j.operation == Operation.MoveHome && !isWayHome(j)
+      // a rollback copies what was added since, a way home everything
+      val isCopying = !j.operation.makesFiles && !isWayHome(j)
       if (j.owner == Journal.thisJvm || (if (happened || j.isExchanging || isCopying)
                                            !Heartbeat.isAlive(table.store, j)
                                          else aged))
@@ -250,11 +251,15 @@ private[zorder] object CatalogRecovery {
       case j =>
         val completion = new CatalogCompletion(table)
         val live = CatalogCompletion.inUse(table)
-        if (j.units.exists(u => live(PathText.of(u.target)))) {
+        // before that, the catalog cannot have been altered by this commit
+        if (j.state == JournalState.Prepared && j.units.exists(u => live(PathText.of(u.target)))) {
           completion.finish(completion.withLastCopies(j))
           ()
         } else if (j.owner != Journal.Nobody || PathRecovery.isAged(j, 0)) completion.abandon(j)
     }
+
+  /** What a commit had begun whose journal somebody has taken away. */
+  def withdraw(table: CatalogEntry, journal: Journal): Unit = new CatalogCompletion(table).abandon(journal)
 }
 
 /** The last steps of a commit to the catalog, or of its withdrawal. Each step can be repeated after a crash. */
@@ -264,11 +269,15 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
   private val fs: FileSystem = store.fs
 
   /** The journal with the files that came last and were copied, though their copies were not noted any more. */
-  def withLastCopies(journal: Journal): Journal = journal.copy(units = journal.units.map { u =>
-    val copied = CarriedOverFiles.arrived(fs, u, DirectoryListing.walk(fs, u.old)).filter(f =>
-      FileMoves.status(fs, new Path(u.target, f.rel)).exists(_.getLen == f.length))
-    u.copy(kept = u.kept ++ copied)
-  })
+  def withLastCopies(journal: Journal): Journal = {
+    val hasTimes = !ObjectStores.isOne(fs.getUri.getScheme)
+    journal.copy(units = journal.units.map { u =>
+      val copied = CarriedOverFiles.arrived(fs, u, DirectoryListing.walk(fs, u.old)).filter(f =>
+        FileMoves.status(fs, new Path(u.target, f.rel)).exists(s =>
+          s.getLen == f.length && (!hasTimes || s.getModificationTime == f.modified)))
+      u.copy(kept = u.kept ++ copied)
+    })
+  }
 
   /** The catalog has the new locations: writes the history and marks the journal as done. */
   def finish(altered: Journal): Journal = {
@@ -330,14 +339,18 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
   def abandon(journal: Journal): Unit = {
     val live = CatalogCompletion.inUse(table)
     def free(dir: Path): Boolean = !live.exists(PathText.isWithin(_, PathText.of(dir)))
+    val away = journal.units.filterNot(u => live(PathText.of(u.target)))
     val prepared = journal.operation match {
       case Operation.Rollback =>
-        journal.units.foreach(u => RollbackCleanup.deleteCopies(store, journal, u.target, u.old))
+        away.foreach(u => RollbackCleanup.deleteCopies(store, journal, u.target, u.old))
         Nil // the old directories of an earlier run, not ours to delete
       case Operation.MoveHome =>
-        // what was copied is taken by the next attempt, unless the table has other files since
-        journal.units.filterNot(u => live(PathText.of(u.old))).foreach { u =>
-          u.inputs.foreach(f => fs.delete(new Path(u.target, CopyName.of(u.old, f)), false))
+        // what was copied is taken by the next attempt, if the table has that file still
+        away.foreach { u =>
+          val there =
+            if (live(PathText.of(u.old))) DirectoryListing.walk(fs, u.old).files.toSet else Set.empty[ListedFile]
+          u.inputs.filterNot(there).foreach(f =>
+            fs.delete(new Path(u.target, CopyName.of(u.old, f)), false))
         }
         Nil
       case _ => journal.units.flatMap(u => Seq(u.target, u.staged))

@@ -92,6 +92,9 @@ private[zorder] final case class Journal(
 
   /** Whether directories are being renamed, there or back. */
   def isExchanging: Boolean = state == JournalState.Swapping || state == JournalState.Undoing
+
+  /** Whether its owner gives signs of life: while it exchanges directories, or copies files that are not its own. */
+  def beats: Boolean = isExchanging || !operation.makesFiles
 }
 
 private[zorder] object Journal {

@@ -158,8 +158,7 @@ private[zorder] object Heartbeat {
     if (journal.owner == Journal.thisJvm) journal.active
     else !LocalProcesses.isDead(journal.process) && {
       val silent = silentMs(store, journal)
-      // there is a heartbeat during the renames only
-      if (!journal.isExchanging) silent < leaseMs
+      if (!journal.beats) silent < leaseMs
       else {
         val now = look(store, journal)
         silent < SkewMs && (math.abs(silent) < leaseMs || changes(store, journal, now.signs, leaseMs))
