@@ -122,7 +122,7 @@ class CrashOnStoreSuite extends AnyFunSuite with StoreFixture {
       elsewhere(at, Operation.MoveHome, silentMs = 0)
       sql(s"ZORDER VACUUM $name RETAIN 0 HOURS").collect()
       assert(files(at).toSet === copies && copies.size === 4)
-      assert(refused(s"ZORDER REMOVE $name MOVE HOME").contains("not finished"))
+      assert(refused(s"ZORDER REMOVE $name MOVE HOME").contains("is working on"))
       elsewhere(at, Operation.MoveHome, silentMs = 600000)
       one(s"ZORDER REMOVE $name MOVE HOME")
       assert(ids(name) === (0L until 4000) && files(at).toSet === copies)
