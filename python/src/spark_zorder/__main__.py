@@ -23,7 +23,7 @@ if not __package__:
 
 import argparse
 import json
-import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import _early, _machine, _sql, _streams
@@ -74,7 +74,7 @@ def _said(error: Exception, table: str | None = None) -> str:
     said = sentence(error)
     if not any(f"ZORDER_TABLE_NOT_FOUND.{what}]" in said for what in ("DATABASE", "TABLE")):
         return said
-    if table is not None and os.path.isdir(table):
+    if table is not None and Path(table).is_dir():
         return f"{said} There is a directory of that name: write ./{table}."
     return f"{said} {_HIVE}" if _in_memory() else said
 

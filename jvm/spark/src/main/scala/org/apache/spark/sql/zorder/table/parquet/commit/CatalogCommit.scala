@@ -84,13 +84,12 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     new StateDir(fs, stateHome).stage(
       record.copy(number = table.state.nextNumber(), location = Some(draft.staging.toString)),
       layouts)
+    checkBegun(draft)
     store.write(draft.copy(units = synced).at(JournalState.Prepared))
     CrashPoint.hit("prepared")
     // what came meanwhile; a conflict or a job is found here before the catalog is altered
     val units = refreshed(synced, awaited(draft))
-    // somebody may have taken this commit for a dead one
-    if (!draft.operation.makesFiles && store.get(draft.txn).isEmpty)
-      throw CarriedOverFiles.outputsGone(draft.units.head.staged)
+    checkBegun(draft)
     val ready = store.write(draft.copy(units = units).at(JournalState.Prepared))
     // anybody's vacuum may have deleted them
     units.foreach(u => CarriedOverFiles.checkOutputs(fs, u, u.kept.filter(_.isData)))
@@ -104,6 +103,11 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     }
     table.reload()
   }
+
+  /** Somebody may have taken a commit that copies for a dead one, and what it has copied away. */
+  private def checkBegun(draft: Journal): Unit =
+    if (!draft.operation.makesFiles && store.get(draft.txn).isEmpty)
+      throw CarriedOverFiles.outputsGone(draft.units.head.staged)
 
   /** What lies in the old directories when no job is at work there. */
   private def awaited(draft: Journal): Seq[DirectoryListing] =
