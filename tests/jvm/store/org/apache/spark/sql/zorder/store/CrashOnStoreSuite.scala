@@ -114,7 +114,8 @@ class CrashOnStoreSuite extends AnyFunSuite with StoreFixture {
       }
     }
 
-  test("a way home of another machine keeps its copies while it shows signs of life, and leaves them to the next") {
+  test(
+    "a way home of another machine keeps its copies while it shows signs of life, and leaves them to the next") {
     withTable(partitioned = false) { (name, at) =>
       done(cluster(name))
       assert(crashAt("home-copied")(one(s"ZORDER REMOVE $name MOVE HOME")), "the point was not reached")

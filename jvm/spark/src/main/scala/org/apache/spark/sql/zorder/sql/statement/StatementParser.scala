@@ -487,7 +487,8 @@ private[statement] object Clause {
     if (before.lastOption.exists(t => t.is("TABLE") || t.is("ON")) && !isDotted)
       text.fail(token.start, s"the table stands without ${before.last.text} here")
     val spellings = grammar.flatMap(c => Seq(c.words.mkString, c.words.head).map(_ -> c)).toMap
-    val nearest = if (token.text.length < 3) None else NearestName.to(token.text, spellings.keys).map(spellings)
+    val nearest =
+      if (token.text.length < 3) None else NearestName.to(token.text, spellings.keys).map(spellings)
     // ZORDER BY, CLUSTER BY, BY
     def byColumns = if (rest.take(2).exists(_.is("BY"))) grammar.find(lists) else None
     val meant = nearest.orElse(byColumns)

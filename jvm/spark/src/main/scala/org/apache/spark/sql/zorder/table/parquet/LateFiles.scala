@@ -252,7 +252,8 @@ private[zorder] object LateFiles {
   /** A table may come home while they are deleted: then they are its files, or about to be. */
   private def delete(table: CatalogParquetTable, files: Seq[LateDataFile]): Unit =
     files.grouped(DeletedAtOnce).foreach { group =>
-      val used = committing(table, table.doneJournals()) ++ table.entry.again.liveDirs().values.map(PathText.of)
+      val used =
+        committing(table, table.doneJournals()) ++ table.entry.again.liveDirs().values.map(PathText.of)
       group.filterNot(f => used(PathText.of(f.dir))).foreach(f =>
         if (isThere(table, f)) table.store.fs.delete(f.path, false))
     }

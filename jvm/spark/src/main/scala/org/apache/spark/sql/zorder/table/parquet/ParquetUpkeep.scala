@@ -159,7 +159,8 @@ private[zorder] final class ParquetVacuum(
       .filter(j => table.owns(j) || table.kind == JournalKind.Path && j.kind == JournalKind.Path)
       .filter(j => j.owner == Journal.thisJvm || PathRecovery.isAged(j, patience))
     if (!dryRun) table.recoverCommits(patience)
-    before.filter(j => dryRun || store.get(j.txn).forall(_.state == JournalState.Done)).map(j => VacuumResult(j.staging, 0, 0, 0, VacuumStatus.Abandoned))
+    before.filter(j => dryRun || store.get(j.txn).forall(_.state == JournalState.Done)).map(j =>
+      VacuumResult(j.staging, 0, 0, 0, VacuumStatus.Abandoned))
   }
 
   /** Deletes journals whose old directories are gone. */

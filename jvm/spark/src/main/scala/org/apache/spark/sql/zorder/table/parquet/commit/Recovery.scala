@@ -348,7 +348,8 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
         // what was copied is taken by the next attempt, if the table has that file still
         away.foreach { u =>
           val there =
-            if (live(PathText.of(u.old))) DirectoryListing.walk(fs, u.old).files.toSet else Set.empty[ListedFile]
+            if (live(PathText.of(u.old))) DirectoryListing.walk(fs, u.old).files.toSet
+            else Set.empty[ListedFile]
           u.inputs.filterNot(there).foreach(f =>
             fs.delete(new Path(u.target, CopyName.of(u.old, f)), false))
         }
