@@ -573,6 +573,22 @@ MUTANTS = [
         "pages",
         "FootersSuite",
     ),
+    Mutant(
+        "first rows are counted in files that were written over",
+        f"{SKIP}/scan/SkippingFileIndex.scala",
+        "now.getLen == f.getLen && now.getModificationTime / 1000 == f.getModificationTime / 1000",
+        "now.getLen >= 0 && f.getLen >= 0",
+        "AggregateSuite",
+        "written over",
+    ),
+    Mutant(
+        "plain files have the names that a Delta table once gave their columns",
+        f"{STATS}/StatColumn.scala",
+        "Seq(FieldId, PhysicalName, StatColumn.AbsentIsUnknown)",
+        "Seq(FieldId, StatColumn.AbsentIsUnknown)",
+        "SkippingSuite",
+        "what a Delta table called",
+    ),
 ]
 
 
