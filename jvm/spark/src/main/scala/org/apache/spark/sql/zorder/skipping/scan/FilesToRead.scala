@@ -218,8 +218,9 @@ final class FilesThatReachTop(
     var sum = 0L
     while (sum < enough && files.hasNext) {
       val file = files.next()
-      taken += file
-      sum += rows(file)
+      val of = rows(file)
+      if (of > 0) taken += file
+      sum += of
     }
     (taken.result(), sum)
   }
