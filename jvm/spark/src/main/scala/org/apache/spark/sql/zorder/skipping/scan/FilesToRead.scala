@@ -195,7 +195,7 @@ final class FilesThatReachTop(
     found.getOrElse(may.all)
   }
 
-  /** What a row of the answer meets; None if the counted files do not hold rows enough. */
+  /** What a row of the answer meets; None if the counted files do not hold rows enough, or are others by now. */
   private def reach(top: TopRows, ranges: ColumnRanges, counted: BitSet): Option[Condition] = {
     val (nullFiles, nulls) =
       if (top.nullsFirst) until(top.rows, files(counted, ranges, ColumnRanges.OnlyNulls))(index.files.rows(_))
