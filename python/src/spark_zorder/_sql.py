@@ -159,9 +159,9 @@ def columns(texts: Sequence[str]) -> str:
 def one_by_one(given: Sequence[str | Sequence[str]]) -> tuple[str, ...]:
     """Columns that were given one by one, as one list, or as a text with commas."""
     by = given[0] if len(given) == 1 and isinstance(given[0], (list, tuple)) else given
-    other = next((item for item in by if not isinstance(item, str)), None)
-    if other is not None:
-        raise TypeError(f"Z-order column must be str, such as 'a', not {type(other).__name__}.")
+    others = [type(item).__name__ for item in by if not isinstance(item, str)]
+    if others:
+        raise TypeError(f"Z-order column must be str, such as 'a', not {others[0]}.")
     texts = [item for item in by if isinstance(item, str)]
     return tuple(name for text in texts for name in (listed(text) if "," in text else [text]))
 
