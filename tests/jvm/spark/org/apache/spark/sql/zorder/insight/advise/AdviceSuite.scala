@@ -164,15 +164,18 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("without a log nobody is told to cluster by free text; with one that asks for it, it is a column") {
+  test("without a log nobody is told to cluster by free text or UUIDs; with one that asks for it, it is a column") {
     val texts = data.selectExpr(
       "a",
+      "uuid() AS event",
       "concat('deposits ', hex(xxhash64(id)), ' sleep ', hex(id)) AS comment",
       "concat('Clerk#', a) AS clerk")
     withData(texts.repartition(4)) { path =>
       val found = advice(path, None)
-      assert(!found.flatMap(columns).contains("comment"), found)
-      assert(found.head.getAs[String]("reason").contains("comment is free text"), found)
+      assert(!found.flatMap(columns).exists(Set("event", "comment")), found)
+      assert(
+        found.head.getAs[String]("reason").contains("event, comment are free text or long ids"),
+        found.head.getAs[String]("reason"))
       assert(advice(path, Some(log("comment, a" -> 1, "a" -> 1))).flatMap(columns).contains("comment"))
     }
   }

@@ -205,7 +205,7 @@ private[advise] object Reasons {
       if (hasLog) None else Some("without a query log each column counts the same"),
       listed(unused, "gains nothing beside them", "gain nothing beside them"),
       listed(withoutBits, "would not cut files beside them", "would not cut files beside them"),
-      listed(freeText, "is free text", "are free text"),
+      listed(freeText, "is free text or a long id", "are free text or long ids"),
       listed(passedOver, "has one value or no statistics", "have one value or no statistics")
     ).flatten.map("; " + _).mkString
 

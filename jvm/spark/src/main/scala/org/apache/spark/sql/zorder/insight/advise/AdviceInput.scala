@@ -122,13 +122,14 @@ private[advise] object AdviceInput {
 }
 
 /**
- * Comments, descriptions, documents: texts that tell nearly every row from the others, of several words or
- * long. A log may ask for them, but advice without a log does not guess so.
+ * Comments, descriptions, documents, and long ids such as UUIDs: texts that tell nearly every row from the others, of
+ * several words or long. A log may ask for them, but advice without a log does not guess so: nobody asks for ranges of
+ * them, and of ids a Bloom filter finds one.
  */
 private[advise] object FreeText {
   private val Half = 0.5
   private val Spaces = 2
-  private val Long = 64
+  private val Long = 32
 
   def is(column: SampleColumn): Boolean = column match {
     case BytesSample(normalized, isNull) =>
