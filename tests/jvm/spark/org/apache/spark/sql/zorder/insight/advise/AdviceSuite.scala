@@ -164,7 +164,8 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("without a log nobody is told to cluster by free text or UUIDs; with one that asks for it, it is a column") {
+  test(
+    "without a log nobody is told to cluster by free text or UUIDs; with one that asks for it, it is a column") {
     val texts = data.selectExpr(
       "a",
       "uuid() AS event",
