@@ -257,9 +257,6 @@ private[zorder] object CatalogRecovery {
           ()
         } else if (j.owner != Journal.Nobody || PathRecovery.isAged(j, 0)) completion.abandon(j)
     }
-
-  /** What a commit had begun whose journal somebody has taken away. */
-  def withdraw(table: CatalogEntry, journal: Journal): Unit = new CatalogCompletion(table).abandon(journal)
 }
 
 /** The last steps of a commit to the catalog, or of its withdrawal. Each step can be repeated after a crash. */
