@@ -199,10 +199,10 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture with Steps {
     rewriteAll(open(other))
     listed(old(other)).filter(_.getName.endsWith(".parquet")).head.delete()
     assert(refused(Maintenance.rollback(classic, at(other))).contains("vacuumed"))
-    val late = plain("rblate")
-    rewriteAll(open(late))
-    vacuum(late)
-    val none = refused(Maintenance.rollback(classic, at(late)))
+    val vacuumed = plain("rbgone")
+    rewriteAll(open(vacuumed))
+    vacuum(vacuumed)
+    val none = refused(Maintenance.rollback(classic, at(vacuumed)))
     assert(none.contains("no run") && none.contains("they were vacuumed"))
   }
 

@@ -314,9 +314,6 @@ private object WholePartitions {
  */
 private object FreshListing {
 
-  /** More requests at a time would crowd out others. */
-  private val MostThreads = 16
-
   /** None if a file is gone, or a directory cannot be listed: Spark will say so, or not mind. */
   def of(scan: IndexedScan, whole: WholePartitions): Option[Seq[PartitionDirectory]] =
     try {
@@ -324,7 +321,7 @@ private object FreshListing {
       val directories = held.flatMap(_.files.map(_.getPath.getParent)).distinct
       val conf =
         Shims.classic(scan.source.sparkSession).sessionState.newHadoopConfWithOptions(scan.source.options)
-      val now = DriverReads.each(directories, MostThreads)(listed(conf, _)).flatten.toMap
+      val now = DriverReads.each(directories, DriverReads.MostRequests)(listed(conf, _)).flatten.toMap
       val there = held.forall(_.files.forall(f => now.contains(f.getPath)))
       if (!there) None
       else Some(held.map(d =>

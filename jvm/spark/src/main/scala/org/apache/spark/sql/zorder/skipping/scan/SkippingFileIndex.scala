@@ -94,7 +94,7 @@ final class SkippingFileIndex(
     files.length <= SkippingFileIndex.MostLooks &&
       (try {
         val conf = hadoop()
-        DriverReads.each(files, SkippingFileIndex.MostThreads) { f =>
+        DriverReads.each(files, DriverReads.MostRequests) { f =>
           val now = f.getPath.getFileSystem(conf).getFileStatus(f.getPath)
           // a look at one file may tell the time without what is below a second
           now.getLen == f.getLen && now.getModificationTime / 1000 == f.getModificationTime / 1000
@@ -127,7 +127,4 @@ private object SkippingFileIndex {
 
   /** For more files than these, looking would take longer than what is left out. */
   private val MostLooks = 1000
-
-  /** More requests at a time would crowd out others. */
-  private val MostThreads = 16
 }

@@ -106,9 +106,9 @@ private[zorder] object LateFiles {
       case _ => Nil
     }
     val settled = done.flatMap(j => j.carried ++ j.ignored).toSet
-    val noted = (old ++ home).filterNot(f => settled(f.noted))
+    val unsettled = (old ++ home).filterNot(f => settled(f.noted))
     lazy val busy = committing(table, done)
-    val open = noted.filterNot(f =>
+    val open = unsettled.filterNot(f =>
       busy(PathText.of(f.dir)) || f.home && busy(PathText.of(live(f.partition))))
     lazy val copiedHome = copiesOf(
       table,

@@ -5,6 +5,9 @@ import org.apache.spark.util.ThreadUtils
 /** What the driver asks of a storage by itself, several at a time: an object store takes some 20 ms for each answer. */
 private[zorder] object DriverReads {
 
+  /** Of a query: more requests at a time would crowd out others. */
+  val MostRequests = 16
+
   /**
    * @param threads
    *   at most

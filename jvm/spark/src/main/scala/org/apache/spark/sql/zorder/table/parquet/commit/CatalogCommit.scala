@@ -64,12 +64,10 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
    * take them for files that somebody has written there.
    */
   def bring(journal: Journal, record: RunRecord)(copies: => Seq[SwapUnit]): Unit = guarded(journal) {
-    Heartbeat.during(store, journal.txn) {
-      val draft = store.write(journal).copy(units = copies)
-      // before anything is copied beside them; the new files of a run were listed when it had written them
-      draft.units.foreach(CarriedOverFiles.checkOutputs(fs, _))
-      swap(draft, record, Map.empty)
-    }
+    val draft = store.write(journal).copy(units = copies)
+    // before anything is copied beside them; the new files of a run were listed when it had written them
+    draft.units.foreach(CarriedOverFiles.checkOutputs(fs, _))
+    swap(draft, record, Map.empty)
   }
 
   /** Puts the directories of the draft's units in place. */
@@ -94,13 +92,10 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     // anybody's vacuum may have deleted them
     units.foreach(u => CarriedOverFiles.checkOutputs(fs, u, u.kept.filter(_.isData)))
     val before = checkBase()
-    // thousands of partitions, or copies of their old files, take longer than a silent owner counts as alive
-    Heartbeat.during(store, ready.txn) {
-      alter(before, ready)
-      CrashPoint.hit("altered")
-      val last = lastLook(before, ready)
-      new CatalogCompletion(table).finish(last)
-    }
+    alter(before, ready)
+    CrashPoint.hit("altered")
+    val last = lastLook(before, ready)
+    new CatalogCompletion(table).finish(last)
     table.reload()
   }
 
@@ -226,7 +221,8 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
   private def guarded(journal: Journal)(body: => Unit): Unit =
     try {
       Journal.begin(journal.txn)
-      body
+      // thousands of partitions, or copies of files, take longer than a silent owner counts as alive
+      Heartbeat.during(store, journal.txn)(body)
     } catch {
       case crash: CrashPoint.Crash => throw crash
       case NonFatal(e) =>
