@@ -206,6 +206,38 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
       assert(renamed.get == dead.units.length && ids(path) == forty && refreshed() == forty)
     }
 
+    test(s"$kind: a run that slept while another session took its exchange over leaves it to that one") {
+      val path = make(kind)
+      val table = openName("t")
+      val r = stage(table, table.files(), "r1")
+      val store = table.store
+      val renamed = new AtomicInteger
+      val before = new AtomicInteger(-1)
+      var other: Option[Future[Unit]] = None
+      def takenOver(changedMs: Long) = {
+        val now = store.get(r.journal.txn).get
+        store.write(now.copy(owner = "another", process = "", changedMs = changedMs))
+      }
+      CrashPoint.meanwhile = {
+        case "swapping" =>
+          takenOver(System.currentTimeMillis)
+          other = Some(Future {
+            Thread.sleep(500)
+            before.set(renamed.get)
+            takenOver(System.currentTimeMillis - 600000)
+            PathRecovery.takeOver(store, ExchangeMark.of(classic, Some(meta)), r.journal.txn)
+          })
+        case "moved-old" => renamed.incrementAndGet(); ()
+        case _ =>
+      }
+      r.commit()
+      Await.result(other.get, 60.seconds)
+      CrashPoint.meanwhile = _ => ()
+      assert(before.get == 0 && ids(path) == forty && refreshed() == forty)
+      assert(openName("t").state.latest().map(_.number).contains(1))
+      assert(store.all().map(_.state) == Seq(JournalState.Done))
+    }
+
     test(s"$kind: a query waits while a directory is away, and says so when that takes too long") {
       make(kind)
       val table = openName("t")

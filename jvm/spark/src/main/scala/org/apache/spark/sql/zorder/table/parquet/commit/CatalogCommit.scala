@@ -10,7 +10,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.zorder.conf.ZOrderOption
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
-import org.apache.spark.sql.zorder.table.{CommitRequest, RunRecord, StateDir}
+import org.apache.spark.sql.zorder.table.{CommitRequest, Operation, RunRecord, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.files.{
   ActiveWriters,
   DirectoryListing,
@@ -205,12 +205,34 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     catalog.alterTable(
       before.copy(properties =
         before.properties + (CatalogCommit.TxnProperty -> ExchangeMark.undone(journal.txn))))
-    // files of an append that already used the new place
-    journal.units.foreach { u =>
-      val ours = (u.outputs ++ u.kept).map(_.rel).toSet
-      UnfinishedFiles.bring(fs, u.target, u.old, ours, moves = true)
-    }
+    if (journal.operation.makesFiles) leave(journal)
+    else
+      // files of an append that already used the new place, which was the table's before
+      journal.units.foreach { u =>
+        val ours = (u.outputs ++ u.kept).map(_.rel).toSet
+        UnfinishedFiles.bring(fs, u.target, u.old, ours, moves = true)
+      }
     table.refresh()
+  }
+
+  /**
+   * A job may have begun in the new places while the catalog named them. They become places that the table has left: what
+   * comes there is a late file, and the vacuum deletes the rest.
+   */
+  private def leave(journal: Journal): Unit = {
+    val units = journal.units.map { u =>
+      val made = (u.outputs ++ u.kept).map(_.identity).toSet
+      val there = DirectoryListing.walk(fs, u.target).files.filter(f => made(f.identity))
+      u.copy(target = u.old, staged = u.old, old = u.target, inputs = there, kept = Nil, outputs = u.inputs)
+    }
+    store.write(
+      journal.copy(txn = Journal.newTxn(""), operation = Operation.Replace, runId = "", units = units)
+        .at(JournalState.Done))
+    (journal.staging +: units.map(_.old)).foreach { dir =>
+      fs.delete(new Path(dir, StateDir.Name), true)
+      fs.delete(new Path(dir, "_SUCCESS"), false)
+    }
+    store.delete(journal)
   }
 
   /**

@@ -62,7 +62,10 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
       case NonFatal(e) =>
         // the table must not stay half exchanged until the next run; while it counts as active, no query of this JVM
         // settles it as well
-        try PathRecovery.settle(store, mark, draft.txn, waitMs)
+        try
+          if (store.get(draft.txn).forall(_.owner == Journal.thisJvm))
+            PathRecovery.settle(store, mark, draft.txn, waitMs)
+          else PathRecovery.awaitExchange(store, mark, draft.txn)
         catch { case NonFatal(again) => e.addSuppressed(again) }
         FailedCommit.outcome(store, draft, e)
     } finally Journal.end(draft.txn)
@@ -99,6 +102,7 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
     val swap = new DirectoryRenames(fs, waitMs)
     var done = Vector.empty[SwapUnit]
     swapping.units.zipWithIndex.foreach { case (unit, i) =>
+      checkOurs(prepared.txn)
       swap.forward(unit, PathCompletion.stray(store, swapping, i)) match {
         case DirectoryRenames.Swapped(ready) =>
           NestedFiles.lift(fs, ready)
@@ -111,6 +115,11 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
     }
     swapping.copy(units = done)
   }
+
+  /** A machine that has slept for too long counts as dead, and another session goes on in its place. */
+  private def checkOurs(txn: String): Unit =
+    if (!store.get(txn).exists(j => j.owner == Journal.thisJvm && j.state == JournalState.Swapping))
+      throw new IllegalStateException(s"Another session has taken over the commit $txn")
 
   /**
    * The catalog names one exchange at a time: of two, queries would miss what the other one has away. Waits as long as the

@@ -62,11 +62,7 @@ private[zorder] object PathRecovery {
   private def recoverOne(store: JournalStore, mark: ExchangeMark, journal: Journal, stagingMs: Long): Unit =
     if (!journal.active) journal.state match {
       case JournalState.Done =>
-      case JournalState.Swapping | JournalState.Undoing =>
-        while (store.get(journal.txn).exists(_.isExchanging)) {
-          takeOver(store, mark, journal.txn)
-          if (store.get(journal.txn).exists(_.isExchanging)) Thread.sleep(100L)
-        }
+      case JournalState.Swapping | JournalState.Undoing => awaitExchange(store, mark, journal.txn)
       case _ =>
         if (journal.owner == Journal.thisJvm || isAged(journal, stagingMs))
           store.get(journal.txn).foreach { now =>
@@ -74,6 +70,13 @@ private[zorder] object PathRecovery {
             // it has begun to exchange since, so whether it is dead is another question
             else recoverOne(store, mark, now, stagingMs)
           }
+    }
+
+  /** Waits until another session's exchange is over, and finishes or undoes it if that session dies. */
+  def awaitExchange(store: JournalStore, mark: ExchangeMark, txn: String): Unit =
+    while (store.get(txn).exists(_.isExchanging)) {
+      takeOver(store, mark, txn)
+      if (store.get(txn).exists(_.isExchanging)) Thread.sleep(100L)
     }
 
   /** Whether a commit of another JVM has rested for so long that it counts as dead; nobody's for a day at least. */
