@@ -146,10 +146,18 @@ MUTANTS = [
     Mutant(
         "hours that are left out are overlooked",
         f"{PREDICATE}/MonotoneFunction.scala",
-        "_.isGap == ofLocal",
-        "_.isGap && !ofLocal",
+        "t.isGap == ofLocal",
+        "t.isGap && !ofLocal",
         "MonotoneFunctionSuite",
         "local times",
+    ),
+    Mutant(
+        "a time that is cut to one that clocks leave out counts as that",
+        f"{PREDICATE}/MonotoneFunction.scala",
+        "!exact && movesBorder(t)",
+        "!exact && movesBorder(t) && ofLocal",
+        "MonotoneFunctionSuite",
+        "behind those that clocks leave out",
     ),
     Mutant(
         "texts of years beyond 9999 are in order",

@@ -60,11 +60,14 @@ class MonotoneFunctionSuite extends AnyFunSuite {
       f: Expression,
       column: BoundReference,
       values: Seq[Any],
-      exactly: Any => Boolean): Long = {
+      exactly: Any => Boolean,
+      chosen: Seq[(Int, Int)] = Nil): Long = {
     val attribute = AttributeReference("c", column.dataType)()
     val named = f.transform { case b: BoundReference if b eq column => attribute }
     val results = values.map(v => f.eval(InternalRow(v)))
-    val pairs = Seq.fill(6)((random.nextInt(values.length), random.nextInt(values.length)))
+    val pairs =
+      if (chosen.nonEmpty) chosen
+      else Seq.fill(6)((random.nextInt(values.length), random.nextInt(values.length)))
     pairs.map { case (i, j) =>
       def literal(k: Int) = Literal.create(results(k), f.dataType)
       (filters(named, literal(i), literal(j)) ++ forNull(named)).map { filter =>
@@ -96,6 +99,8 @@ class MonotoneFunctionSuite extends AnyFunSuite {
     "Australia/Lord_Howe",
     "Europe/Berlin")
 
+  private val units = Seq("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
+
   private def micros(i: Instant): Long = i.getEpochSecond * 1000000L + i.getNano / 1000
 
   private val days = Seq(
@@ -116,7 +121,7 @@ class MonotoneFunctionSuite extends AnyFunSuite {
     val changes = Iterator.iterate(rules.nextTransition(Instant.parse("1800-01-01T00:00:00Z")))(t =>
       rules.nextTransition(t.getInstant)).takeWhile(t =>
       t != null && t.getInstant.isBefore(Instant.parse("2030-01-01T00:00:00Z"))).toSeq
-    val some = random.shuffle(changes).take(4) ++ changes.filter(_.getDuration.abs.getSeconds > 7200)
+    val some = random.shuffle(changes).take(4) ++ changes.filter(_.getDuration.abs.getSeconds >= 7200)
     val borders = some.flatMap { t =>
       val day = t.getDateTimeBefore.toLocalDate
       micros(t.getInstant) +: Seq(-1L, 0L, 1L).map(n => micros(day.plusDays(n).atStartOfDay(zone).toInstant))
@@ -135,6 +140,25 @@ class MonotoneFunctionSuite extends AnyFunSuite {
 
   test("functions of timestamps in more zones", LongTest)(ofTimestamps(zones))
 
+  test("hours and minutes behind those that clocks leave out") {
+    val leaf = BoundReference(0, TimestampType, nullable = true)
+    for {
+      (zone, unit, at, step) <- Seq(
+        ("Antarctica/Casey", "HOUR", "2022-10-01T16:01:00Z", 600),
+        ("America/St_Johns", "HOUR", "1988-04-03T03:31:00Z", 600),
+        ("America/Montevideo", "HOUR", "1974-01-13T03:00:00Z", 600),
+        ("Australia/Lord_Howe", "HOUR", "2023-09-30T15:30:00Z", 600),
+        ("Africa/Monrovia", "MINUTE", "1972-01-07T00:44:30Z", 10))
+    } {
+      val change = micros(Instant.parse(at))
+      val values =
+        (-36 to 36).map(i => change + i * step * 1000000L) ++ Seq(-4102444800000000L, 4102444800000000L)
+      val cut = TruncTimestamp(Literal(unit), leaf, Some(zone))
+      val every = for (i <- values.indices; j <- values.indices if (i + j) % 7 == 0) yield (i, j)
+      assert(check(cut, leaf, values, _ => false, every) > 0, zone)
+    }
+  }
+
   private def ofTimestamps(zones: Seq[String]): Unit = {
     val leaf = BoundReference(0, TimestampType, nullable = true)
     zones.foreach { name =>
@@ -147,7 +171,7 @@ class MonotoneFunctionSuite extends AnyFunSuite {
         TruncDate(date, Literal("WEEK")),
         Cast(leaf, TimestampNTZType, Some(name)),
         Cast(leaf, LongType, Some(name))) ++
-        Seq("YEAR", "MONTH", "DAY", "HOUR", "SECOND").map(f => TruncTimestamp(Literal(f), leaf, Some(name)))
+        units.map(u => TruncTimestamp(Literal(u), leaf, Some(name)))
       val values = moments(zone)
       functions.foreach { f =>
         val left = check(f, leaf, values, v => farFromOverlaps(zone)(v) && zone.getRules.isFixedOffset)
@@ -187,7 +211,7 @@ class MonotoneFunctionSuite extends AnyFunSuite {
         Cast(moment, LongType, Some(name)),
         Cast(moment, DateType, Some(name)),
         Cast(leaf, DateType, Some(name))) ++
-        Seq("YEAR", "MONTH", "DAY", "HOUR", "SECOND").map(f => TruncTimestamp(Literal(f), moment, Some(name)))
+        units.map(u => TruncTimestamp(Literal(u), moment, Some(name)))
       functions.foreach { f =>
         val left = check(f, leaf, localMoments(zone), _ => zone.getRules.isFixedOffset)
         assert(left > 0, s"$name ${f.sql}")

@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.skipping.predicate
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.time.{Instant, LocalDate, ZoneId}
+import java.time.temporal.ChronoUnit
+import java.time.zone.ZoneOffsetTransition
 
 import scala.util.control.NonFatal
 
@@ -220,9 +222,9 @@ private case class Domain(
 /**
  * Where the function changes over is found by evaluating it, never by a formula of ours.
  *
- * A function of the local time keeps order, except in the hours that a clock goes through twice. A function
- * that makes moments of local times keeps order, except in the hours that a clock leaves out. There the ends
- * of intervals move outwards by as much ([[ClockChanges]]).
+ * A function of the local time keeps order, except in the hours that a clock goes through twice; one that cuts local
+ * times, also behind some of the hours that a clock leaves out. A function that makes moments of local times keeps
+ * order, except in those hours. There the ends of intervals move outwards by as much ([[ClockChanges]]).
  *
  * @param function
  *   over a row of this column alone
@@ -331,8 +333,8 @@ final private class BytesOfString(override val column: FilterColumn) extends Mon
  * out.
  *
  * @param exact
- *   whether equal local times have equal results; otherwise a result depends on which of two equal times is
- *   meant
+ *   whether equal local times have equal results; otherwise local times are cut to hours and the like, and a result
+ *   depends on which of two equal times is meant, and on whether the time that is left was left out
  * @param ofLocal
  *   whether moments are made of local times, of which those that are left out count from before the change;
  *   otherwise local times are made of moments
@@ -351,9 +353,18 @@ final private[predicate] case class ClockChanges(zone: ZoneId, exact: Boolean, o
       val until = at(micros + ClockChanges.Near)
       val changes = Iterator.iterate(rules.nextTransition(at(micros - ClockChanges.Near)))(t =>
         rules.nextTransition(t.getInstant)).takeWhile(t => t != null && !t.getInstant.isAfter(until))
-      val seconds = changes.filter(_.isGap == ofLocal).map(_.getDuration.getSeconds.abs).sum
+      val seconds = changes.filter(t => t.isGap == ofLocal || !exact && movesBorder(t))
+        .map(_.getDuration.getSeconds.abs).sum
       if (seconds == 0) 0L else if (exact) seconds * 1000000L else ClockChanges.Near
     }
+
+  /**
+   * Whether times behind a gap may be cut to a time inside it, which then counts from before the change: later than what
+   * comes next. The clocks of Antarctica/Casey went from 00:01 to 03:01 in October 2022, and there the hour of 03:11 is
+   * 06:00, that of 04:10 is 04:00.
+   */
+  private def movesBorder(t: ZoneOffsetTransition): Boolean =
+    t.isGap && t.getDateTimeAfter != t.getDateTimeAfter.truncatedTo(ChronoUnit.HOURS)
 
   private def at(micros: Long): Instant =
     Instant.ofEpochSecond(Math.floorDiv(micros, 1000000L), Math.floorMod(micros, 1000000L) * 1000L)
