@@ -9,6 +9,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.delta.{DeltaLog, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.{LongTest, SameOnAllLines, Steps}
 
 /** Runs on tables with liquid clustering, and Delta's own statements after them. */
@@ -150,6 +151,21 @@ class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
         done(keeps(path)(zorder(path, s"FULL WHERE a < 2000 BY (b, a) $eight")))
         unchanged()
       }
+    }
+  }
+
+  test("a table that gets other clustering columns during a run keeps its files") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      liquid(path, "a, b", 8000)
+      val before = providers(path)
+      CrashPoint.meanwhile = at => if (at == "delta-written") alter(path, "CLUSTER BY (d)")
+      try {
+        val e = intercept[ZOrderException](keeps(path)(zorder(path, eight)))
+        assert(e.condition === "ZORDER_CONFLICT.CLUSTERING_CHANGED", e.getMessage)
+      } finally CrashPoint.meanwhile = _ => ()
+      assert(providers(path) === before)
+      assert(names(done(keeps(path)(zorder(path, eight))), "columns") === Seq("d"))
     }
   }
 

@@ -55,6 +55,27 @@ class DeltaPartitionValuesSuite extends AnyFunSuite with DeltaFixture {
     }))
   }
 
+  test("an empty text is another partition than NULL, as Delta reads it") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val other = dir.resolve("other")
+      def ids(from: Int) = spark.range(from, from + 400, 1, 4).toDF("id")
+      ids(0).selectExpr("id", "cast(null AS string) kind").write.format("delta").partitionBy("kind")
+        .save(path.toString)
+      ids(400).write.parquet(other.toString)
+      DeltaFiles.add(spark, path, other, Map("kind" -> ""))
+      def kinds = read(path).selectExpr("id", "kind IS NULL AS none", "kind = '' AS empty")
+        .groupBy("none", "empty").count().collect().map(_.toString).toSet
+      assert(kinds === Set("[true,null,400]", "[false,true,400]"))
+      done(keeps(path)(zorder(path, "WHERE kind IS NULL BY (id) WITH (fileCount = 2, force = true)")))
+      assert(kinds === Set("[true,null,400]", "[false,true,400]"))
+      done(keeps(path)(zorder(path, "FULL BY (id) WITH (fileCount = 2, force = true)")))
+      assert(kinds === Set("[true,null,400]", "[false,true,400]"))
+      assert(texts(path).map(_("kind")) === Set(null, ""))
+      assert(read(path).where("kind = ''").count() === 400)
+    }
+  }
+
   test(
     "a copy whose directories cannot say which of two equal hours is meant is given up, and nothing is left") {
     withConf(zone -> "America/Los_Angeles")(withTempDir { dir =>

@@ -14,10 +14,11 @@ final private[delta] class DeltaChanges(table: DeltaClusterTable, log: DeltaLog)
   /** Whether files that were made for one snapshot belong into the other: nothing but rows has changed. */
   def sameTable(before: Snapshot, now: Snapshot): Boolean =
     before.protocol == now.protocol && SameMetadata.butForIdentities(before.metadata, now.metadata) &&
-      new LiquidClustering(table.name, "", now).columns == new LiquidClustering(
-        table.name,
-        "",
-        before).columns
+      sameClustering(before, now)
+
+  /** Whether Delta clusters by the same columns. */
+  def sameClustering(before: Snapshot, now: Snapshot): Boolean =
+    new LiquidClustering(table.name, "", now).columns == new LiquidClustering(table.name, "", before).columns
 
   /**
    * The file with only the rows that it has lost; None if it has lost none.

@@ -10,7 +10,15 @@ import org.apache.spark.sql.delta.schema.SchemaMergingUtils
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{ArrayType, DataType, MapType, MetadataBuilder, StructField, StructType}
+import org.apache.spark.sql.types.{
+  ArrayType,
+  DataType,
+  MapType,
+  MetadataBuilder,
+  StringType,
+  StructField,
+  StructType
+}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -181,10 +189,15 @@ private[delta] final class DeltaClusterTable(
 
   /** Partition directories as Spark writes them, whatever the name of the file's directory is. */
   private[delta] def directory(add: AddFile): String = partitionSchema.map { field =>
-    ExternalCatalogUtils.getPartitionPathString(
-      field.name,
-      Option(add.partitionValues.getOrElse(physical(field), null))
-        .getOrElse(ExternalCatalogUtils.DEFAULT_PARTITION_NAME))
+    add.partitionValues.getOrElse(physical(field), null) match {
+      // Delta reads an empty text as one, and Spark has no directory for it but that of NULL
+      case "" if field.dataType.isInstanceOf[StringType] =>
+        s"${ExternalCatalogUtils.escapePathName(field.name)}="
+      case value =>
+        ExternalCatalogUtils.getPartitionPathString(
+          field.name,
+          Option(value).getOrElse(ExternalCatalogUtils.DEFAULT_PARTITION_NAME))
+    }
   }.mkString("/")
 
   private def physical(field: org.apache.spark.sql.types.StructField): String =

@@ -10,7 +10,11 @@ import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.expressions.{Alias, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
-import org.apache.spark.sql.catalyst.util.DateTimeConstants.MICROS_PER_MILLIS
+import org.apache.spark.sql.catalyst.util.DateTimeConstants.{
+  MICROS_PER_DAY,
+  MICROS_PER_MILLIS,
+  MICROS_PER_MINUTE
+}
 import org.apache.spark.sql.delta.{DeltaLog, RowTracking, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.execution.datasources.FileFormat
@@ -91,8 +95,7 @@ final private[delta] class LoggedTimestamps(schema: StructType, physical: Struct
           for {
             min <- micros(stats.path("minValues"), column)
             max <- micros(stats.path("maxValues"), column)
-            // the log has whole milliseconds
-          } yield column -> ((min, max + MICROS_PER_MILLIS - 1))
+          } yield column -> ((LoggedTimestamps.earlier(min), LoggedTimestamps.later(max)))
         }.toMap
       }
 
@@ -100,4 +103,27 @@ final private[delta] class LoggedTimestamps(schema: StructType, physical: Struct
     val text = column.foldLeft(values)(_.path(_)).asText("")
     Try(DateTimeUtils.instantToMicros(OffsetDateTime.parse(text).toInstant)).toOption
   }
+}
+
+/**
+ * The log writes moments in whole milliseconds, with the offset of the writer's zone, without the seconds of the offset.
+ * Until January 1972 there was a zone whose offset had seconds.
+ */
+private[zorder] object LoggedTimestamps {
+  private val WholeMinutes = 2 * 365 * MICROS_PER_DAY
+
+  /** A moment, in microseconds, that is not after the one that was logged so. */
+  def earlier(micros: Long): Long =
+    if (micros < WholeMinutes) math.max(micros, Long.MinValue + MICROS_PER_MINUTE) - MICROS_PER_MINUTE
+    else micros
+
+  /** A moment that is not before the one that was logged so. */
+  def later(micros: Long): Long =
+    plus(micros, if (micros < WholeMinutes) MICROS_PER_MINUTE + MICROS_PER_MILLIS else MICROS_PER_MILLIS)
+
+  /** The same of a moment without a zone. */
+  def laterWithoutZone(micros: Long): Long = plus(micros, MICROS_PER_MILLIS)
+
+  private def plus(micros: Long, more: Long): Long =
+    if (micros > Long.MaxValue - more) Long.MaxValue else micros + more
 }

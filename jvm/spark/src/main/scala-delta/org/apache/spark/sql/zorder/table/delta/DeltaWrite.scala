@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta._
 import org.apache.spark.sql.delta.actions.{AddFile, FileAction}
@@ -23,6 +24,7 @@ import org.apache.spark.sql.zorder.table.file.{
   PinnedPartition
 }
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * A rewrite in Delta's own transaction. Delta writes the files, with its statistics, and they replace the old ones
@@ -83,13 +85,15 @@ final private[delta] class DeltaWrite(
   /**
    * The texts of the partition values as the inputs have them, since a rewrite changes no value for any reader.
    * Delta writes timestamps anew, by the zones of the session and of the JVM, and every reader takes a text without
-   * a zone in its own. Other values that are not what the inputs have are left for the verification to find.
+   * a zone in its own, and it makes NULL of an empty text. Other values that are not what the inputs have are left for
+   * the verification to find.
    */
   private def storedValues(add: AddFile, partition: String, zone: String): Map[String, String] = {
     val schema = table.partitionSchema
     val timestamps = schema.map(_.dataType == TimestampType)
-    def others(directory: String) =
-      PartitionValues.of(directory, schema, zone).zip(timestamps).collect { case (v, false) => v }
+    def others(directory: String) = PartitionValues.of(directory, schema, zone).zip(timestamps).collect {
+      case (v, false) => if (v.value == UTF8String.EMPTY_UTF8) Literal.create(null, v.dataType) else v
+    }
     inputs.get(partition).filter(_ => others(partition) == others(table.directory(add)))
       .fold(add.partitionValues) { input =>
         // a writer may leave the key of a NULL out, which Delta does not
@@ -122,6 +126,7 @@ final private[delta] class DeltaWrite(
       auto = false,
       clusterBy = table.clusteredBy,
       isFull = request.inputs.exists(table.otherClusterer(_).isDefined))
+    checkClustering()
     table.state.pending.begin(request)
     submitted = true
     val version =
@@ -142,6 +147,11 @@ final private[delta] class DeltaWrite(
     CrashPoint.hit("delta-committed")
     table.state.pending.committed(request, Some(version))
   }
+
+  /** Delta lets a commit pass beside `ALTER TABLE ... CLUSTER BY`, and its OPTIMIZE would leave our files as they are. */
+  private def checkClustering(): Unit =
+    if (table.liquid.provider.isDefined && !changes.sameClustering(snapshot, log.update()))
+      throw new ZOrderConflictException("ZORDER_CONFLICT.CLUSTERING_CHANGED", "table" -> table.name)
 
   private def conflict(e: Exception): Nothing = {
     submitted = false

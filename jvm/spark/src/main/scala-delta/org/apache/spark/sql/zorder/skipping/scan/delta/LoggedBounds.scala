@@ -2,11 +2,6 @@ package org.apache.spark.sql.zorder.skipping.scan.delta
 
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.util.DateTimeConstants.{
-  MICROS_PER_DAY,
-  MICROS_PER_MILLIS,
-  MICROS_PER_MINUTE
-}
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY
 import org.apache.spark.sql.delta.{DeltaColumnMapping, Snapshot}
 import org.apache.spark.sql.functions.{coalesce, col, lit}
@@ -14,6 +9,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.skipping.index.{FileColumn, IndexedColumn}
 import org.apache.spark.sql.zorder.skipping.scan.{BoundsSource, FileBounds}
+import org.apache.spark.sql.zorder.table.delta.LoggedTimestamps
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.NormalizedValue
 
@@ -127,14 +123,14 @@ final private class LoggedColumn(dataType: DataType) {
   }
 
   private def lowest(min: Any): Any = dataType match {
-    case TimestampType => LoggedColumn.earlier(min.asInstanceOf[Long])
+    case TimestampType => LoggedTimestamps.earlier(min.asInstanceOf[Long])
     case _ => min
   }
 
   /** The log has whole milliseconds, so that the greatest moment of the file may be later. */
   private def highest(max: Any): Any = dataType match {
-    case TimestampType => LoggedColumn.later(max.asInstanceOf[Long])
-    case TimestampNTZType => LoggedColumn.plus(max.asInstanceOf[Long], MICROS_PER_MILLIS)
+    case TimestampType => LoggedTimestamps.later(max.asInstanceOf[Long])
+    case TimestampNTZType => LoggedTimestamps.laterWithoutZone(max.asInstanceOf[Long])
     case _ => max
   }
 }
@@ -143,24 +139,6 @@ private object LoggedColumn {
 
   /** Texts of so many characters may be cut off. */
   private val Prefix = 32
-
-  /**
-   * The log writes moments with the offset of the writer's zone, without the seconds of the offset. Until
-   * January 1972 there was a zone whose offset had seconds.
-   */
-  private val WholeMinutes = 2 * 365 * MICROS_PER_DAY
-
-  /** A moment that is not after the one that was logged so. */
-  private def earlier(micros: Long): Long =
-    if (micros < WholeMinutes) math.max(micros, Long.MinValue + MICROS_PER_MINUTE) - MICROS_PER_MINUTE
-    else micros
-
-  /** A moment that is not before the one that was logged so. */
-  private def later(micros: Long): Long =
-    plus(micros, if (micros < WholeMinutes) MICROS_PER_MINUTE + MICROS_PER_MILLIS else MICROS_PER_MILLIS)
-
-  private def plus(micros: Long, more: Long): Long =
-    if (micros > Long.MaxValue - more) Long.MaxValue else micros + more
 
   def mayBeCut(value: Any): Boolean = value match {
     case s: UTF8String => BoundsSource.mayBeCut(s, Prefix)
