@@ -10,6 +10,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.zorder.skipping.scan.SkippingUsage
+import org.apache.spark.sql.zorder.table.ListingFileSystem
 import sparkzorder.{SameOnAllLines, Steps}
 
 /** `min`, `max` and `count` over whole tables, with the index and without. */
@@ -206,6 +207,25 @@ class AggregateSuite extends AnyFunSuite with SkippedScans with Steps {
         assert(opens(spark.sql("SELECT count(*), min(id), max(id) FROM held")) === 2)
         assert(spark.sql("SELECT max(id) FROM held").head().getLong(0) === 7000)
       }
+    }
+  }
+
+  test("directories are listed once more only where some file has an answer") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      // Spark's own timestamps, INT96, have no bounds
+      spark.range(0, 40, 1, 2).selectExpr("id", "timestamp_seconds(id) ts", "id % 5 p").write.partitionBy("p")
+        .parquet(path.toString)
+      index(path)
+      spark.read.parquet(path.toString).createOrReplaceTempView("of_int96")
+      def listed(query: String): Int = withConf(ListingFileSystem.settings: _*) {
+        ListingFileSystem.during(spark.sql(query).queryExecution.optimizedPlan).count(_.contains("/p="))
+      }
+      assert(listed("SELECT max(ts) FROM of_int96") === 0)
+      assert(listed("SELECT count(*), max(id), max(ts) FROM of_int96") === 0)
+      assert(listed("SELECT max(id) FROM of_int96") === 5)
+      val explained = spark.sql("ZORDER EXPLAIN SELECT max(id) FROM of_int96").collect().toSeq
+      assert(explained.map(_.getAs[String]("summary").take(26)) === Seq("The query opens no file: a"))
     }
   }
 

@@ -310,6 +310,20 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans with Steps {
     }
   }
 
+  test("of texts too long for an index nothing is known") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      spark.range(0, 40, 1, 4)
+        .selectExpr("id", "if(id < 20, repeat(chr(97 + cast(id AS int)), 3000), concat('K', id)) body")
+        .write.parquet(path.toString)
+      index(path, "lower(body)")
+      quick {
+        assert(opens(read(path).where("lower(body) = 'k35'")) === 3)
+        assert(opens(read(path).where("lower(body) = repeat('b', 3000)")) === 2)
+      }
+    }
+  }
+
   test("the same comparison by another collation is another expression (Spark 4)") {
     assume(spark.version.head >= '4', "Spark 3.5 has no collations")
     withTempDir { dir =>

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.expr
 
+import java.util.concurrent.ConcurrentHashMap
+
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
@@ -52,9 +54,18 @@ object ColumnPath {
    * Whether it is neither a literal such as NULL nor a word that some session reserves. No such word has a
    * digit.
    */
-  private def isNoWord(name: String): Boolean = name.exists(_.isDigit) ||
-    Try(SQLConf.withExistingConf(strict)(CatalystSqlParser.parseExpression(name))).toOption
-      .contains(UnresolvedAttribute(Seq(name)))
+  private def isNoWord(name: String): Boolean = name.exists(_.isDigit) || {
+    if (parsed.size > MostParsed) parsed.clear()
+    parsed.computeIfAbsent(
+      name,
+      n =>
+        Try(SQLConf.withExistingConf(strict)(CatalystSqlParser.parseExpression(n))).toOption
+          .contains(UnresolvedAttribute(Seq(n))))
+  }
+
+  /** What the parser has said: the filter of a query may name a column thousands of times. */
+  private val parsed = new ConcurrentHashMap[String, Boolean]
+  private val MostParsed = 10000
 
   private val strict = {
     val conf = new SQLConf

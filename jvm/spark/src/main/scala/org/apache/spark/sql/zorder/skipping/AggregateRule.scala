@@ -49,6 +49,8 @@ object AggregateRule extends PredicateHelper {
       answers =
         asked.map(e => AskedAggregate.of(inside(e, a.child, scan), scan.index.index.files, ranges(_, scan)))
       if answers.forall(_.isDefined)
+      // as of timestamps that are INT96, which have no bounds: the directories need not be listed for nothing
+      if (0 until scan.index.index.files.count).exists(known(scan, answers.flatten, _))
       listed <- FreshListing.of(scan, whole)
       result <- split(a, asked, answers.flatten, scan, listed)
     } yield result
@@ -60,12 +62,11 @@ object AggregateRule extends PredicateHelper {
       scan: IndexedScan,
       listed: Seq[PartitionDirectory]): Option[LogicalPlan] = {
     val index = scan.index
-    def known(number: Int): Boolean =
-      rowsKnown(index.index, number) && answers.forall(_.answers(number))
     val started = System.nanoTime()
     val entries = listed.flatMap(_.files.map(index.entryOf))
-    val numbers = entries.flatMap(_.toOption).filter(known)
-    val rest = listed.map(d => d.copy(files = d.files.filterNot(f => index.entryOf(f).exists(known))))
+    def isKnown(file: Int): Boolean = known(scan, answers, file)
+    val numbers = entries.flatMap(_.toOption).filter(isKnown)
+    val rest = listed.map(d => d.copy(files = d.files.filterNot(f => index.entryOf(f).exists(isKnown))))
       .filter(_.files.nonEmpty)
     val values = answers.map(_.over(numbers))
     if (numbers.nonEmpty)
@@ -149,6 +150,10 @@ object AggregateRule extends PredicateHelper {
   }
 
   /** A file whose types nobody could read has no rows in the index; one without rows has no values either. */
+  /** Whether the index answers for a file all that is asked. */
+  private def known(scan: IndexedScan, answers: Seq[AskedAggregate], file: Int): Boolean =
+    rowsKnown(scan.index.index, file) && answers.forall(_.answers(file))
+
   private def rowsKnown(index: StatisticsIndex, file: Int): Boolean =
     index.files.rows(file) > 0 || index.columns.indices.headOption.flatMap(index.rangesAt)
       .exists(_.states(file) == ColumnRanges.OnlyNulls)

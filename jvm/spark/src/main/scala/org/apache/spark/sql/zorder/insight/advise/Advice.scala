@@ -192,9 +192,15 @@ private[advise] object Reasons {
   def keepPartitioning(column: String, asked: Double): String =
     s"${HumanReadable.percent(asked)} of the queries ask for the partition column $column: leave the partitions and cluster inside them."
 
-  /** What the first proposal ends with: where its figures come from, and which columns are not in it. */
+  /**
+   * What the first proposal ends with: where its figures come from, and which columns are not in it.
+   *
+   * @param fewerFiles
+   *   with how many files it was judged, if not with all
+   */
   def basis(
       partition: Option[String],
+      fewerFiles: Option[Int],
       hasLog: Boolean,
       unused: Seq[String],
       withoutBits: Seq[String],
@@ -202,6 +208,9 @@ private[advise] object Reasons {
       passedOver: Seq[String]): String =
     Seq(
       partition.map(p => s"judged by the largest partition, $p"),
+      fewerFiles.map(n =>
+        s"judged with ${HumanReadable.count(n.toLong, "file")} only, since the sample has rows for no more: with all of them, " +
+          "a query reads less"),
       if (hasLog) None else Some("without a query log each column counts the same"),
       listed(unused, "gains nothing beside them", "gain nothing beside them"),
       listed(withoutBits, "would not cut files beside them", "would not cut files beside them"),

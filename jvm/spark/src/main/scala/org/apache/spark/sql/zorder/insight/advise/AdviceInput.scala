@@ -68,6 +68,7 @@ final private[advise] case class AdviceInput(
 
 private[advise] object AdviceInput {
   private val SampledRows = 50000L
+  private val MostSampledRows = 400000L
 
   /** Page indexes of this many files represent the pages of the table. */
   private val PageIndexFiles = 200
@@ -90,7 +91,9 @@ private[advise] object AdviceInput {
     val columns =
       ColumnResolver.on(user, table.name, source.plan, table.constantColumns, names)
     val sampled = progress.step("sample") {
-      Sampling.about(SampledRows, pinned, source, columns, one, IndexedSeq(rows))
+      val wanted = judged.files * LayoutEvaluator.SampledRowsPerFile
+      val sampled = math.max(SampledRows, math.min(MostSampledRows, wanted))
+      Sampling.about(sampled, pinned, source, columns, one, IndexedSeq(rows))
     }(_.summary)
     val sample = sampled.partitions.head
     val pages = progress.step("pages") {

@@ -12,8 +12,8 @@ import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.querylog.QueryLog
 
 /**
- * Advice on one table: footers and one pruned sampling job of at most 50,000 rows, nothing written. A
- * partitioned table is judged by its largest partition, since a run lays each one out by itself.
+ * Advice on one table: footers and one pruned sampling job of 50,000 rows, or more where there are many files, nothing
+ * written. A partitioned table is judged by its largest partition, since a run lays each one out by itself.
  *
  * @param log
  *   its queries on this table; None without a log

@@ -56,10 +56,16 @@ final private[advise] class Proposals(
   /** Identifiers that nothing is clustered by. */
   private val filtered = unique.filterNot(c => open.columns.contains(found.columns(c)))
 
+  /** The number of files that layouts are judged with. */
+  private lazy val files = LayoutEvaluator.files(found.judged.files, open.sample.rows / 2)
+
+  /** If the table has more files than the sample has rows for: what is there is judged as it is, and a layout too low. */
+  private lazy val fewerFiles =
+    if (files < found.judged.files && found.sampledShare < 1.0) Some(files) else None
+
   def all(progress: Progress): Seq[Advice] =
     if (open.columns.isEmpty) Seq(leaveIt(Reasons.nothingToClusterBy, None))
     else {
-      val files = LayoutEvaluator.files(found.judged.files, open.sample.rows / 2)
       val pages = math.max(1.0, found.rows.toDouble / files / options.pageRowLimit)
       laidOut.filter(_ => log.isEmpty) match {
         case Some(by) =>
@@ -67,7 +73,7 @@ final private[advise] class Proposals(
           val now = bench.now(open.files, open.pageBlocks).ofFiles
           val left =
             leaveIt(Reasons.laidOut(by, target), Some(AdviceShares(now, now, None, bench.bound, 0.0)))
-          left +: progress.step("columns")(columns(files, pages))(_.flatMap(_.columns).mkString(", "))
+          left +: progress.step("columns")(columns(pages))(_.flatMap(_.columns).mkString(", "))
         case None =>
           proposals(
             new LayoutEvaluator(open.sample, open.queries, files, pages, found.sampledShare),
@@ -97,7 +103,8 @@ final private[advise] class Proposals(
     val best = proposed.head
     // the bound of independent columns is not that of these: what a layout was seen to gain comes first
     val why = best.shares.filter(_.gain < options.minGain).map { shares =>
-      if (now.cost <= InLayout * bench.boundCost) Reasons.inLayout(now.ofFiles, bench.bound, bench.files)
+      if (fewerFiles.isEmpty && now.cost <= InLayout * bench.boundCost)
+        Reasons.inLayout(now.ofFiles, bench.bound, files)
       else Reasons.noGain(shares, options.minGain)
     }
     val left = why.map(leaveIt(_, best.shares)).toSeq
@@ -105,7 +112,7 @@ final private[advise] class Proposals(
   }
 
   /** What each column is worth by itself, the one that a sort would help most first. */
-  private def columns(files: Int, pages: Double): Seq[Advice] = {
+  private def columns(pages: Double): Seq[Advice] = {
     val each = open.columns.indices.map { c =>
       val alone = open.of(IndexedSeq(c), _ => true)
       val bench = new LayoutEvaluator(alone.sample, Nil, files, pages, found.sampledShare)
@@ -167,6 +174,7 @@ final private[advise] class Proposals(
     val partition = Some(found.judged.partition.directory).filter(_.nonEmpty)
     Reasons.basis(
       partition,
+      fewerFiles,
       log.isDefined,
       unused.map(openName),
       withoutBits.map(openName),
@@ -246,7 +254,9 @@ private object PointLookUps {
    */
   def of(queries: Seq[Query], counts: IndexedSeq[ValueCounts], sampledShare: Double): IndexedSeq[Int] =
     counts.indices.filter { c =>
-      val asked = queries.flatMap(_.conjunctions).flatMap(_.conditions.get(c))
+      // that a value is there, every join by this column asks
+      val asked =
+        queries.flatMap(_.conjunctions).flatMap(_.conditions.get(c)).filter(_ != Condition.IsNotNull)
       asked.nonEmpty && asked.forall(isPoints) &&
       counts(c).distinct > Distinct * counts(c).values && counts(c).rowsPerValue(sampledShare) <= RowsPerValue
     }
@@ -254,7 +264,7 @@ private object PointLookUps {
   /** Whether a filter of these columns answers the query: each of its conjunctions names a value of one. */
   def serve(columns: Seq[Int])(query: Query): Boolean =
     query.conjunctions.nonEmpty &&
-      query.conjunctions.forall(c => columns.exists(c.conditions.contains))
+      query.conjunctions.forall(c => columns.exists(c.conditions.get(_).exists(isPoints)))
 
   private def isPoints(c: Condition): Boolean =
     !c.orNull && c.intervals.nonEmpty && c.intervals.forall(_.isPoint)
@@ -334,7 +344,7 @@ private[advise] object ValueCounts {
 final private class LayoutEvaluator(
     sample: Sample,
     queries: Seq[Query],
-    val files: Int,
+    files: Int,
     pagesPerFile: Double,
     sampledShare: Double) {
   private val (toFit, toJudge) = sample.halves
@@ -363,10 +373,13 @@ final private class LayoutEvaluator(
       RankBlocks.ofZones(pages.toIndexedSeq, scales))
 }
 
-private object LayoutEvaluator {
+private[advise] object LayoutEvaluator {
 
   /** Files of fewer sampled rows would all look narrower than they are. */
   private val LeastRows = 20
+
+  /** One half of the rows fits layouts, and the other half judges them; a sample may have fewer than was asked for. */
+  val SampledRowsPerFile: Long = 3L * LeastRows
 
   /** The number of files that a run makes, or fewer if the sample is too small for that many. */
   def files(wanted: Int, sampledRows: Int): Int = math.max(1, math.min(wanted, sampledRows / LeastRows))

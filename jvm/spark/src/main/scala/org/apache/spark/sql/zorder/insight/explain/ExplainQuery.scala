@@ -45,10 +45,19 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
     .add("kept", LongType).add("pruned_by", StringType).add("reason", StringType)
     .add("files", LongType).add("summary", StringType)
 
+  private val NoScan = Row.fromSeq(schema.map(_.name match {
+    case "summary" =>
+      "The query opens no file: an index or the optimizer has the answer, or it reads no table of files."
+    case _ => null
+  }))
+
   private val SparksNodes = "org.apache.spark.sql.execution."
   private val CometsBroadcast = "org.apache.spark.sql.comet.CometBroadcastExchangeExec"
 
-  /** One row for each scan, filter NULL, and one behind it for each of its filters. */
+  /**
+   * One row for each scan, filter NULL, and one behind it for each of its filters. A query without a scan has one row, with
+   * a sentence alone.
+   */
   def ofText(session: ClassicSession, text: String): Seq[Row] =
     of(session, session.sessionState.sqlParser.parsePlan(text))
 
@@ -67,9 +76,11 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
       .map(session.sessionState.executePlan(_, CommandExecutionMode.SKIP).executedPlan)
     val files = new FileScans(session, only.map(IndexActions.plain(session, _).root))
     val found = physical.flatMap(scans(files, _))
-    found.zipWithIndex.flatMap { case (scan, i) =>
-      rows(i + 1, scan, if (found.length == 1) "The query" else s"Scan ${i + 1}")
-    }
+    if (found.isEmpty && only.isEmpty) Seq(NoScan)
+    else
+      found.zipWithIndex.flatMap { case (scan, i) =>
+        rows(i + 1, scan, if (found.length == 1) "The query" else s"Scan ${i + 1}")
+      }
   }
 
   private def scans(files: FileScans, plan: SparkPlan): Seq[ExplainedScan] = {

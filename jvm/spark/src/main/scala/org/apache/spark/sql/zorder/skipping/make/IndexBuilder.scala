@@ -6,7 +6,8 @@ import org.apache.commons.lang3.exception.ExceptionUtils
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.functions.{col, count, expr, lit, max, min}
+import org.apache.spark.sql.functions.{col, count, expr, lit, max, min, octet_length, when}
+import org.apache.spark.sql.types.{BinaryType, StringType, StructField}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.shims.Shims
@@ -14,7 +15,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.index._
 import org.apache.spark.sql.zorder.stats.{FileStatistics, Footers, LeafColumn, StatColumn, StoredAs}
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
-import sparkzorder.curve.{NormalizedBytes, NormalizedValue, Zone}
+import sparkzorder.curve.{NormalizedValue, Zone}
 
 /** One file's entry; columns in the order of the index. */
 final private case class IndexEntry(
@@ -206,7 +207,8 @@ final private[make] class ExpressionRanges(
       }
       val found = Shims.ofRows(session, relation.plan).select(file +: values: _*)
         .groupBy(file).agg(count(lit(1)).as("rows"), bounds: _*)
-      computing(found.queryExecution.toRdd.map(_.copy()).collect()).map(row =>
+      val short = found.select(found.schema.map(ExpressionRanges.shortened): _*)
+      computing(short.queryExecution.toRdd.map(_.copy()).collect()).map(row =>
         files(row.getInt(0)).path -> computed(row)).toMap
     }
 
@@ -233,28 +235,31 @@ final private[make] class ExpressionRanges(
       columns.indices.map { c =>
         val at = 2 + 3 * c
         val nulls = rows - row.getLong(at + 2)
-        if (nulls == rows) FileColumn.onlyNulls(nulls)
-        else FileColumn(bounded(normalized(row, at, columns(c)), normalized(row, at + 1, columns(c))), nulls)
+        if (nulls == rows) FileColumn.onlyNulls(nulls) else FileColumn(bounded(row, at, columns(c)), nulls)
       }
     )
   }
 
+  private def bounded(row: InternalRow, at: Int, column: IndexedColumn): RangeSet =
+    if (row.isNullAt(at) || row.isNullAt(at + 1)) RangeSet.Unknown
+    else
+      RangeSet(
+        ColumnRanges.Bounded,
+        IndexedSeq((normalized(row, at, column), normalized(row, at + 1, column))))
+
   private def normalized(row: InternalRow, at: Int, column: IndexedColumn): NormalizedValue =
     Normalization.of(column.dataType).get.normalize(row.get(at, column.dataType))
-
-  private def bounded(min: NormalizedValue, max: NormalizedValue): RangeSet =
-    if (Seq(min, max).exists(ExpressionRanges.tooLong)) RangeSet.Unknown
-    else RangeSet(ColumnRanges.Bounded, IndexedSeq((min, max)))
 }
 
 private[make] object ExpressionRanges {
 
-  /** Longer strings are not kept. */
+  /** Longer strings are not kept, and do not come to the driver. */
   private val MostBytes = 1024
 
-  private def tooLong(normalized: NormalizedValue): Boolean = normalized match {
-    case NormalizedBytes(bytes) => bytes.length > MostBytes
-    case _ => false
+  private def shortened(field: StructField): Column = field.dataType match {
+    case _: StringType | BinaryType =>
+      when(octet_length(col(field.name)) <= MostBytes, col(field.name)).as(field.name)
+    case _ => col(field.name)
   }
 
   /** Whether the dates and times that an expression is made of are seen alike by all queries. */

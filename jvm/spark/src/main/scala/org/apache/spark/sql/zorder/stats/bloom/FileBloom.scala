@@ -113,7 +113,7 @@ private object OwnBlooms {
 
   /**
    * The filter of the whole file, if every row group has one; None if too many bits are set, or if it does not have
-   * the bounds of its own row group. It is made smaller if it can be: by default, Parquet's writers give each the
+   * the bounds of its own row group, or these are not known. It is made smaller if it can be: by default, Parquet's writers give each the
    * largest size that there is.
    */
   def read(
@@ -152,7 +152,9 @@ private object OwnBlooms {
     else {
       val bytes = new Array[Byte](header.getNumBytes)
       in.readFully(bytes)
-      Some(SplitBlockBloom.of(bytes)).filter(b => bounds(chunk).forall(v => b.mayContain(BloomKey.hashed(v))))
+      val sure = bounds(chunk)
+      Some(SplitBlockBloom.of(bytes)).filter(b =>
+        (sure.nonEmpty || hasNoValue(chunk)) && sure.forall(v => b.mayContain(BloomKey.hashed(v))))
     }
   }
 
@@ -165,5 +167,10 @@ private object OwnBlooms {
     val statistics: Statistics[_] = chunk.getStatistics
     if (statistics == null || !statistics.hasNonNullValue) Nil
     else Seq(statistics.getMinBytes, statistics.getMaxBytes)
+  }
+
+  private def hasNoValue(chunk: ColumnChunkMetaData): Boolean = {
+    val statistics: Statistics[_] = chunk.getStatistics
+    statistics != null && statistics.isNumNullsSet && statistics.getNumNulls == chunk.getValueCount
   }
 }
