@@ -45,9 +45,10 @@ def test_a_setting_of_the_application_logs_until_its_end(tmp_path):
 
 def test_values_are_kept_where_they_are_asked_for(spark, table, tmp_path):
     path = str(tmp_path / "log")
-    query_log.start(spark, path, literals="keep")
+    assert query_log.start(spark, tmp_path / "log", literals="keep").collect()[0]["literals"] == "keep"
     spark.read.parquet(table).where("a = 41").collect()
     query_log.stop(spark)
+    assert query_log.explain(spark, tmp_path / "log").count() == 1
     assert spark.read.parquet(path).selectExpr("boxes[0][0].values").collect()[0][0] == ["41"]
 
 
@@ -63,7 +64,7 @@ def test_a_run_takes_a_frame_a_list_or_a_path(spark, table, tmp_path):
     path = str(tmp_path / "log")
     query_log.of_sql(spark, texts).write.parquet(path)
     run = ZOrderTable.forPath(spark, table).optimize().option("fileCount", 4).option("force", True)
-    for log in (texts, query_log.of_sql(spark, texts), path):
+    for log in (texts, query_log.of_sql(spark, texts), path, tmp_path / "log"):
         row = run.queries(log).dryRun().executeZOrderBy("a", "b").collect()[0]
         assert row["status"] == "DRY_RUN"
         assert [(q["query"], round(q["weight"], 6)) for q in row["queries"]] == [("a = ?", 1.0)]
@@ -73,6 +74,8 @@ def test_a_run_takes_a_frame_a_list_or_a_path(spark, table, tmp_path):
 def test_wrong_arguments_are_said_in_python(spark):
     with pytest.raises(ValueError, match="literals is 'drop' or 'keep', not 'yes'"):
         query_log.start(spark, "/x", literals="yes")
+    with pytest.raises(TypeError, match=r"start takes a path as text or as a pathlib.Path, not int\."):
+        query_log.start(spark, 5)
     with pytest.raises(TypeError, match="takes a list of SQL texts"):
         query_log.of_sql(spark, "SELECT 1")
     with pytest.raises(ValueError, match="at least one SQL text"):

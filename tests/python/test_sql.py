@@ -54,6 +54,21 @@ def test_a_comment_in_one_of_several_predicates():
     assert plain.sql == "ZORDER TABLE `t` WHERE ((a > 1) AND (b > 2))"
 
 
+@pytest.mark.parametrize("predicate", ["a = 1) BY (b", "a = 1) WITH (force = true", "(a = 1)) OR (b = 2"])
+def test_a_predicate_stays_inside_its_brackets(predicate):
+    with pytest.raises(ValueError, match="closes a bracket that it has not opened"):
+        _ = statement(where=predicate)
+
+
+@pytest.mark.parametrize("predicate", ["s = ')'", 's = ")"', "`)` = 1", "a IN (1, (2))", "a > 1 -- :)", "a /* ) */ = 1"])
+def test_a_bracket_in_quotes_or_comments_closes_nothing(predicate):
+    assert f"({predicate}" in statement(where=predicate)
+
+
+def test_blanks_around_columns_are_no_part_of_their_names():
+    assert _sql.one_by_one(["a ", " b,c", "`d `"]) == ("a", "b", "c", "`d `")
+
+
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [

@@ -122,6 +122,7 @@ def identifier(name: str) -> str:
 
 # a text in quotes, the beginning of a comment, or one character
 _TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--|/\*|.""", re.DOTALL)
+_TOKEN_OR_COMMENT = re.compile(rf"--[^\n]*|/\*.*?\*/|{_TOKEN.pattern}", re.DOTALL)
 
 
 def listed(text: str) -> list[str]:
@@ -163,7 +164,7 @@ def one_by_one(given: Sequence[str | Sequence[str]]) -> tuple[str, ...]:
     if others:
         raise TypeError(f"Z-order column must be str, such as 'a', not {others[0]}.")
     texts = [item for item in by if isinstance(item, str)]
-    return tuple(name for text in texts for name in (listed(text) if "," in text else [text]))
+    return tuple(name for text in texts for name in (listed(text) if "," in text else [text.strip()]))
 
 
 @dataclass(frozen=True)
@@ -233,6 +234,11 @@ class Clustering:
 def _predicate(text: str) -> str:
     if not text.strip():
         raise ValueError("where() takes a SQL predicate, as in where(\"day >= '2026-01-01'\").")
+    depth = 0
+    for token in _TOKEN_OR_COMMENT.findall(text):
+        depth += {"(": 1, ")": -1}.get(token, 0)
+        if depth < 0:
+            raise ValueError(f"{text!r} is no predicate: it closes a bracket that it has not opened.")
     # a comment up to the end of the line would hide the bracket
     return f"{text}\n" if "--" in text else text
 
@@ -349,12 +355,13 @@ def vacuum(
     return f"{statement} DRY RUN" if dry_run else statement
 
 
-def log_start(path: str | None, literals: str) -> str:
+def log_start(path: str | os.PathLike[str] | None, literals: str | None) -> str:
     """The statement that starts the log of the session's queries."""
-    if literals not in ("drop", "keep"):
+    if literals not in ("drop", "keep", None):
         raise ValueError(f"literals is 'drop' or 'keep', not {literals!r}.")
-    where = "" if path is None else f" {literal(path)}"
-    return f"ZORDER LOG START{where} {literals.upper()} LITERALS"
+    where = "" if path is None else f" {literal(path_text(path, 'start'))}"
+    how = "" if literals is None else f" {literals.upper()} LITERALS"
+    return f"ZORDER LOG START{where}{how}"
 
 
 def log_stop() -> str:
@@ -371,9 +378,9 @@ def log_of_sql(queries: Sequence[str]) -> str:
     return f"SELECT * FROM zorder_query_log(array({', '.join(literal(q) for q in queries)}))"
 
 
-def log_of_events(path: str) -> str:
+def log_of_events(path: str | os.PathLike[str]) -> str:
     """The query for the rows of a log from Spark's event logs."""
-    return f"SELECT * FROM zorder_event_log({literal(path)})"
+    return f"SELECT * FROM zorder_event_log({literal(path_text(path, 'of_event_log'))})"
 
 
 def rollback(target: Target) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Union
@@ -14,13 +15,12 @@ from .view.notebook import shown
 from .view.steps import followed
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Sequence
 
     from pyspark.sql import Column, DataFrame, Row, SparkSession
     from pyspark.sql.types import DataType, StructType
 
-    Queries = Union[DataFrame, str, list[str], tuple[str, ...]]
+    Queries = Union[DataFrame, str, os.PathLike[str], list[str], tuple[str, ...]]
 
 
 # what `zorder_history` says of what no run can have clustered
@@ -107,7 +107,8 @@ class ZOrderTable:
     def detail(self, format: str | None = None) -> DataFrame:
         """One row about the table: how it is clustered, since when, its files and their bytes.
 
-        ``clusteringColumns`` and ``curve`` are those of the newest run in force; NULL if there is none.
+        ``clusteringColumns`` and ``curve`` are those of the newest run in force; NULL if there is none. ``runs``
+        counts all clustering runs that the history has.
         A ``format`` that is not that of a table by path raises ValueError.
         """
         from .audit import with_spark
@@ -120,7 +121,7 @@ class ZOrderTable:
             self._target.text,
             self._kind()["clustering_columns"] if newest else None,
             newest["curve"] if newest else None,
-            len(runs),
+            sum(r["operation"] == "OPTIMIZE" for r in runs),
             newest["finished"] if newest else None,
             files,
             size,
@@ -165,9 +166,9 @@ class ZOrderTable:
         return shown(self._spark.createDataFrame(found.collect(), found.schema))
 
     def history(self, limit: int | None = None) -> DataFrame:
-        """The clustering runs of the table, or the newest ``limit`` of them, oldest first.
+        """The clustering runs of the table and its rollbacks, or the newest ``limit`` of them, oldest first.
 
-        ``status`` is ``DONE``, or ``ROLLED_BACK`` if a later rollback undid the run. A run that changed
+        ``operation`` tells them apart. ``status`` is ``DONE``, or ``ROLLED_BACK`` if a later rollback undid the run. A run that changed
         nothing, such as one that ended as ``NO_GAIN``, is not listed. ``report`` has the run's row as JSON.
         """
         _session.require_functions(self._spark)
@@ -457,8 +458,8 @@ class OptimizeBuilder:
 
 def _log_of(spark: SparkSession, queries: Queries) -> DataFrame | str:
     """A query log as a DataFrame, or the name of one."""
-    if isinstance(queries, str):
-        return queries
+    if isinstance(queries, (str, os.PathLike)):
+        return _sql.path_text(queries, "queries")
     if isinstance(queries, (list, tuple)):
         return query_log.of_sql(spark, queries)
     if not hasattr(queries, "createOrReplaceTempView"):

@@ -6,6 +6,7 @@ docs/guide/query-log.md describes.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from . import _session, _sql
@@ -16,12 +17,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def start(spark: SparkSession, path: str | None = None, literals: str = "drop") -> DataFrame:
+def start(
+    spark: SparkSession, path: str | os.PathLike[str] | None = None, literals: str | None = None
+) -> DataFrame:
     """Starts to log the filters of this session's queries to a directory.
 
-    Without a path, it is the directory in ``spark.zorder.queryLog.path``. By default the log only says how
-    much a filter selects; ``literals="keep"`` also logs the values. Returns one row: ``path``, ``status``,
-    ``queries``, ``shapes``, ``left_out``.
+    Without a path, it is the directory in ``spark.zorder.queryLog.path``. ``literals="drop"`` logs only how
+    much a filter selects, and ``"keep"`` the values, too; without it, ``spark.zorder.queryLog.literals``
+    decides, which is ``drop`` by default. Returns one row: ``path``, ``status``, ``queries``, ``shapes``,
+    ``left_out``, ``literals``.
     """
     return _session.run(spark, _sql.log_start(path, literals))
 
@@ -38,21 +42,21 @@ def of_sql(spark: SparkSession, queries: Sequence[str]) -> DataFrame:
     return spark.sql(statement)
 
 
-def of_event_log(spark: SparkSession, path: str) -> DataFrame:
+def of_event_log(spark: SparkSession, path: str | os.PathLike[str]) -> DataFrame:
     """A log of the queries in Spark's event logs: a file or directory that the driver can read."""
     _session.require_functions(spark)
     return spark.sql(_sql.log_of_events(path))
 
 
-def explain(spark: SparkSession, log: DataFrame | str) -> DataFrame:
+def explain(spark: SparkSession, log: DataFrame | str | os.PathLike[str]) -> DataFrame:
     """Explains what the queries of a log would skip today, and why not more. No query is run.
 
     ``log`` is a DataFrame, or the table or path that holds one. The result has one row for each query and
     table, those that open the most files first: ``table``, ``query``, ``filter``, ``weight``, ``considered``,
     ``pruned``, ``kept``, ``pruned_by``, ``reason``.
     """
-    if isinstance(log, str):
-        return _session.run(spark, _sql.explain_log(log))
+    if isinstance(log, (str, os.PathLike)):
+        return _session.run(spark, _sql.explain_log(_sql.path_text(log, "explain")))
     with _session.viewed(spark, log) as view:
         rows = _session.run(spark, _sql.explain_log(view))
         return spark.createDataFrame(rows.collect(), rows.schema)

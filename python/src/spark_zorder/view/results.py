@@ -193,7 +193,8 @@ def explained(rows: Sequence[Fields]) -> list[Part]:
     # the number of all files is a column only where it says more than that of the considered ones
     told = all(row["files"] in (None, row["considered"]) for row in rows)
     left = ("summary", "files") if told else ("summary",)
-    return found + plain([{name: row[name] for name in row if name not in left} for row in rows])
+    counted = [{n: row[n] for n in row if n not in left} for row in rows if row["scan"] is not None]
+    return found + (plain(counted) if counted else [])
 
 
 _SENTENCES = ("reason", "statement")

@@ -70,6 +70,38 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRow
     }
   }
 
+  test("a setting that cannot be read logs no values, and START refuses it", SameOnAllLines) {
+    fresh { (table, log) =>
+      assert(start(log, "KEEP LITERALS").getAs[String]("literals") === "keep")
+      spark.read.parquet(table).where("a = 1").count()
+      for (key <- Seq(SessionKeys.QueryLogLiterals.key, SessionKeys.QueryLogMost.key))
+        withConf(key -> "off") {
+          spark.read.parquet(table).where("a = 2").count()
+          val refused = intercept[ZOrderException](start(s"$log-2"))
+          assert(refused.sentence.contains(key) && !Files.exists(Paths.get(s"$log-2")), refused)
+        }
+      assert(stop().getAs[String]("literals") === "keep")
+      assert(boxes(log) === Seq((Seq("a equal"), 1.0), (Seq("a equal[1]"), 1.0), (Seq("a equal[2]"), 1.0)))
+    }
+  }
+
+  test("what a table was before it grew says nothing of a range beyond", SameOnAllLines) {
+    fresh { (table, log) =>
+      val grows = s"$table-grows"
+      def append(from: Long) = spark.range(from, from + 1000, 1, 1).write.mode("append").parquet(grows)
+      start(log)
+      append(0)
+      spark.read.parquet(grows).where("id >= 5000").count()
+      spark.read.parquet(grows).where("id >= 500").count()
+      append(1000)
+      spark.read.parquet(grows).where("id >= 1500").count()
+      stop()
+      val widths = rows(log).selectExpr("time", "explode(flatten(boxes)) c").orderBy("time").collect()
+        .map(_.getAs[Row]("c").getAs[java.lang.Double]("width"))
+      assert(widths.toSeq === Seq(null, 0.5, 0.25))
+    }
+  }
+
   test("with literals, one row per value", SameOnAllLines) {
     fresh { (table, log) =>
       start(log, "KEEP LITERALS")
@@ -157,12 +189,21 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRow
 
   test("batches become files; the end of the application writes the rest", SameOnAllLines) {
     var batches = Vector.empty[Seq[LoggedQuery]]
-    val recorder = new QueryRecorder(10, b => batches :+= b)
+    var isThere = true
+    val recorder = new QueryRecorder(10, b => { if (isThere) batches :+= b; isThere })
     val one = LoggedQuery(Some("t"), None, "q", 1.0, Nil)
     (0 until QueryRecorder.Batch + 5).foreach(_ => recorder.add(one))
     recorder.flush()
     recorder.flush()
     assert(batches.map(_.map(_.weight)) === Vector(Seq(1000.0), Seq(5.0)))
+    isThere = false
+    recorder.add(one)
+    recorder.flush()
+    assert(recorder.unwritten === 1)
+    isThere = true
+    recorder.add(one)
+    recorder.flush()
+    assert(batches.last.map(_.weight) === Seq(2.0) && recorder.unwritten === 0)
   }
 
   test("a log that cannot be written fails no query") {
@@ -171,7 +212,8 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRow
       spark.read.parquet(table).where("a = 1").count()
       Files.delete(Paths.get(log))
       Files.write(Paths.get(log), Array[Byte](1))
-      assert(status(stop()) === "STOPPED")
+      val end = stop()
+      assert(status(end) === "STOPPED" && count(end, "left_out") === 1)
       val refused = intercept[ZOrderException](start(log))
       assert(refused.sentence.startsWith("The query log cannot be written to file:"), refused)
     }

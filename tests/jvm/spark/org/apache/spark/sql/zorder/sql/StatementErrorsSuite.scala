@@ -86,6 +86,8 @@ class StatementErrorsSuite extends AnyFunSuite {
     "ZORDER INDEX t OPTIONS (bloom = 'a')" -> "write WITH (bloom = 'a');",
     "ZORDER EXPLAIN" -> "it ends after ZORDER EXPLAIN",
     "ZORDER EXPLAIN LOG" -> "it names no table",
+    "ZORDER EXPLAIN db.t" -> "found 'db' where a query belongs",
+    "ZORDER EXPLAIN '/p'" -> "found ''/p'' where a query belongs",
     "ZORDER EXPLAIN LOG q x" -> "found 'x' after the query log",
     "ZORDER VACUUM t RETAIN 7 DAYS" -> "RETAIN takes a number of hours",
     "ZORDER VACUUM t RETAIN -1 HOURS" -> "RETAIN takes a number of hours",

@@ -131,6 +131,10 @@ class StatementParserSuite extends AnyFunSuite {
       settings("targetFileSize" -> "1g", "minGain" -> "0.25", "codec" -> "ZSTD", "retention" -> "7d"))
     assert(RunOptions.merge(options.init, Map.empty, Map.empty) ==
       RunOptions(targetFileSize = Some(1L << 30), minGain = 0.25, codec = Some("zstd")))
+    // a column's name as SQL
+    val names = "bloom = `customer-id`, `queryLog` = `my-log`"
+    assert(request(s"OPTIMIZE t WITH ($names)").options ==
+      settings("bloom" -> "`customer-id`", "queryLog" -> "`my-log`"))
   }
 
   test("the statement is kept as written, without comments around it and semicolons") {

@@ -44,7 +44,11 @@ final case class LoggedCondition(
     selectivity: Option[Double] = None,
     low: Option[String] = None,
     high: Option[String] = None,
-    values: Seq[String] = Nil)
+    values: Seq[String] = Nil) {
+
+  /** Whether it asks anything that a layout can serve. That a key is not NULL, Spark itself asks for every join. */
+  def asks: Boolean = kind != ConditionKind.NotNull
+}
 
 /** The kinds of conditions that a log has. */
 object ConditionKind {
@@ -76,7 +80,10 @@ final case class LoggedQuery(
     time: Option[Timestamp],
     query: String,
     weight: Double,
-    conjunctions: Seq[Seq[LoggedCondition]])
+    conjunctions: Seq[Seq[LoggedCondition]]) {
+
+  def asked: Seq[LoggedCondition] = conjunctions.flatten.filter(_.asks)
+}
 
 object LoggedQuery {
   private val condition = new StructType()

@@ -5,6 +5,7 @@ import java.util.UUID
 import java.util.concurrent.TimeUnit.NANOSECONDS
 
 import scala.collection.mutable
+import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
@@ -33,25 +34,27 @@ import org.apache.spark.sql.zorder.querylog.scan.{ScanStatistics, ScanFinder}
 object QueryLogging extends Logging {
 
   /**
-   * The result of `START` and `STOP`. `queries`: filters seen; `shapes`: distinct ones kept; `left_out`: not
-   * kept.
+   * The result of `START` and `STOP`. `queries`: filters seen; `shapes`: distinct ones kept; `left_out`: not kept, or
+   * not written; `literals`: whether values are logged, `keep` or `drop`.
    */
   val resultSchema: StructType = new StructType()
     .add("path", StringType).add("status", StringType)
-    .add("queries", LongType).add("shapes", LongType).add("left_out", LongType)
+    .add("queries", LongType).add("shapes", LongType).add("left_out", LongType).add("literals", StringType)
 
   /** Starts a log or continues the same one. Without a path it is the session's own. */
   def start(session: ClassicSession, path: Option[String], keepLiterals: Option[Boolean]): Row = {
     val conf = session.sessionState.conf
+    // refuses what cannot be read before anything is set
+    val most = SessionKeys.QueryLogMost.of(conf)
+    val keeps = keepLiterals.getOrElse(SessionKeys.QueryLogLiterals.of(conf) == QueryLogSettings.Keep)
     val directory = path.orElse(Some(SessionKeys.QueryLogPath.of(conf)).filter(_.nonEmpty))
       .getOrElse(refuse("ZORDER_INVALID_QUERY_LOG.NO_PLACE", "setting" -> SessionKeys.QueryLogPath.key))
     val qualified = made(session, directory)
+    val settings = QueryLogSettings(qualified, keeps, most)
     conf.setConfString(SessionKeys.QueryLogPath.key, qualified)
-    keepLiterals.foreach { keep =>
-      conf.setConfString(SessionKeys.QueryLogLiterals.key, if (keep) "keep" else "drop")
-    }
-    follow(session)
-    row("STARTED", running(session))
+    conf.setConfString(SessionKeys.QueryLogLiterals.key, settings.literals)
+    follow(session, Some(settings))
+    row("STARTED", running(session), unwritten = 0L)
   }
 
   /** The full path of the directory. */
@@ -80,8 +83,8 @@ object QueryLogging extends Logging {
     session.conf.unset(SessionKeys.QueryLogLiterals.key)
     // the application's own settings may name a path too
     session.sessionState.conf.setConfString(SessionKeys.QueryLogPath.key, "")
-    follow(session)
-    row(if (last.isEmpty) "NOT_STARTED" else "STOPPED", last)
+    follow(session, None)
+    row(if (last.isEmpty) "NOT_STARTED" else "STOPPED", last, last.fold(0L)(_.recorder.unwritten))
   }
 
   /** Runs for every analysed statement: it reads the settings once and never fails the statement. */
@@ -90,18 +93,19 @@ object QueryLogging extends Logging {
     var followed: Option[QueryLogSettings] = None
     _ =>
       try {
-        val wanted = QueryLogSettings.of(classic.sessionState.conf)
+        val wanted = QueryLogSettings.orCautious(classic.sessionState.conf)
         if (wanted != followed) {
           followed = wanted
-          follow(classic)
+          wanted.flatMap(_.complaint).foreach(c =>
+            logWarning(s"The query log leaves out values, and keeps as many queries as by default: $c"))
+          follow(classic, wanted)
         }
       } catch {
         case e @ (NonFatal(_) | _: LinkageError) => logWarning("The query log cannot be turned on or off", e)
       }
   }
 
-  private def follow(session: ClassicSession): Unit = synchronized {
-    val wanted = QueryLogSettings.of(session.sessionState.conf)
+  private def follow(session: ClassicSession, wanted: Option[QueryLogSettings]): Unit = synchronized {
     val last = running(session)
     if (last.map(_.settings) != wanted) {
       last.foreach(_.finish())
@@ -112,32 +116,54 @@ object QueryLogging extends Logging {
   private def running(session: ClassicSession): Option[QueryLogListener] =
     session.listenerManager.listListeners().collectFirst { case l: QueryLogListener => l }
 
-  private def row(status: String, log: Option[QueryLogListener]): Row = Row(
+  private def row(status: String, log: Option[QueryLogListener], unwritten: Long): Row = Row(
     log.map(_.settings.path).orNull,
     status,
     log.fold(0L)(_.recorder.seen),
     log.fold(0L)(_.recorder.kept.toLong),
-    log.fold(0L)(_.recorder.leftOut))
+    log.fold(0L)(_.recorder.leftOut) + unwritten,
+    log.map(_.settings.literals).orNull)
 }
 
-/** How the queries of a session are logged. */
-final private case class QueryLogSettings(path: String, keepLiterals: Boolean, maxQueries: Int)
+/**
+ * How the queries of a session are logged.
+ *
+ * @param complaint
+ *   of a setting that cannot be read
+ */
+final private case class QueryLogSettings(
+    path: String,
+    keepLiterals: Boolean,
+    maxQueries: Int,
+    complaint: Option[String] = None) {
+
+  /** As the setting spells it. */
+  def literals: String = if (keepLiterals) QueryLogSettings.Keep else QueryLogSettings.Drop
+}
 
 private object QueryLogSettings {
+  val Keep = "keep"
+  private val Drop = "drop"
 
-  /** None while the session sets no path: nothing is logged then. */
-  def of(conf: SQLConf): Option[QueryLogSettings] =
+  /**
+   * What the session has set; for a setting that cannot be read its default, so that no value is logged by mistake. None
+   * while it sets no path: nothing is logged then.
+   */
+  def orCautious(conf: SQLConf): Option[QueryLogSettings] =
     Some(SessionKeys.QueryLogPath.of(conf)).filter(_.nonEmpty).map { path =>
+      val unread = Seq(SessionKeys.QueryLogLiterals, SessionKeys.QueryLogMost).flatMap(s =>
+        Try(s.of(conf)).failed.toOption.map(firstLine))
       QueryLogSettings(
         path,
-        keepLiterals = SessionKeys.QueryLogLiterals.of(conf) == "keep",
-        SessionKeys.QueryLogMost.of(conf))
+        keepLiterals = SessionKeys.QueryLogLiterals.orDefault(conf) == Keep,
+        SessionKeys.QueryLogMost.orDefault(conf),
+        unread.headOption)
     }
 }
 
 /**
  * Logs the filters of a session's queries. Spark calls it on a thread of its own after a query has ended, so
- * no query waits for it. An error is logged once.
+ * no query waits for it. An error is logged once, and so is one of writing.
  */
 final private class QueryLogListener(session: ClassicSession, val settings: QueryLogSettings)
     extends QueryExecutionListener
@@ -145,9 +171,21 @@ final private class QueryLogListener(session: ClassicSession, val settings: Quer
   private val directory = new Path(settings.path)
   private val facts = new ScanStatistics(session)
   @volatile private var complained = false
+  @volatile private var complainedOfWriting = false
 
-  val recorder: QueryRecorder =
-    new QueryRecorder(settings.maxQueries, batch => guarded(QueryLogWriter.append(session, directory, batch)))
+  val recorder: QueryRecorder = new QueryRecorder(settings.maxQueries, isWritten)
+
+  private def isWritten(batch: Seq[LoggedQuery]): Boolean =
+    try {
+      QueryLogWriter.append(session, directory, batch)
+      true
+    } catch {
+      case e @ (NonFatal(_) | _: LinkageError) =>
+        if (!complainedOfWriting)
+          logWarning(s"The query log cannot be written to ${settings.path}; this is said once", e)
+        complainedOfWriting = true
+        false
+    }
 
   private val atEnd = new SparkListener {
     override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = recorder.flush()
@@ -196,12 +234,12 @@ private object QueryLogListener {
  * @param most
  *   number of distinct queries to keep; later ones of another shape are left out
  * @param write
- *   takes a batch: each shape once, its weight counted
+ *   takes a batch: each shape once, its weight counted; whether it is written
  */
-final private[querylog] class QueryRecorder(most: Int, write: Seq[LoggedQuery] => Unit) {
+final private[querylog] class QueryRecorder(most: Int, write: Seq[LoggedQuery] => Boolean) {
   private val shapes = mutable.HashSet.empty[String]
   private val pending = mutable.LinkedHashMap.empty[String, LoggedQuery]
-  private var unwritten = 0
+  private var sinceFlush = 0
   private var seenQueries = 0L
   private var leftOutQueries = 0L
 
@@ -209,6 +247,9 @@ final private[querylog] class QueryRecorder(most: Int, write: Seq[LoggedQuery] =
   def seen: Long = synchronized(seenQueries)
 
   def leftOut: Long = synchronized(leftOutQueries)
+
+  /** Queries that wait to be written, or could not be. */
+  def unwritten: Long = synchronized(pending.values.map(_.weight).sum.toLong)
 
   /** Distinct queries that were kept. */
   def kept: Int = synchronized(shapes.size)
@@ -220,17 +261,15 @@ final private[querylog] class QueryRecorder(most: Int, write: Seq[LoggedQuery] =
       shapes += query.query
       val before = pending.get(query.query)
       pending(query.query) = before.fold(query)(q => q.copy(weight = q.weight + query.weight))
-      unwritten += 1
-      if (unwritten >= QueryRecorder.Batch) flush()
+      sinceFlush += 1
+      if (sinceFlush >= QueryRecorder.Batch) flush()
     }
   }
 
-  /** Writes what has been counted since the last time. What cannot be written is lost. */
+  /** Writes what has been counted since the last time. What cannot be written is tried again with what comes next. */
   def flush(): Unit = synchronized {
-    val batch = pending.values.toVector
-    pending.clear()
-    unwritten = 0
-    if (batch.nonEmpty) write(batch)
+    if (pending.nonEmpty && write(pending.values.toVector)) pending.clear()
+    sinceFlush = 0
   }
 }
 

@@ -135,7 +135,7 @@ final private class QueryDrawing(
   def others(queries: Seq[LoggedQuery], all: Double): Seq[(String, Double)] = {
     val each = for {
       q <- queries
-      column <- q.conjunctions.flatten.filter(placeOf(_).isEmpty).map(c =>
+      column <- q.asked.filter(placeOf(_).isEmpty).map(c =>
         resolved.get(c.column).fold(c.column)(_.column.sql)).distinct
     } yield column -> q.weight / all
     each.groupBy(_._1).map { case (column, shares) => column -> shares.map(_._2).sum }.toSeq

@@ -37,8 +37,8 @@ final private[audit] class PartitionConditions(
 
   /** Whether a query filters partitions and nothing else. */
   def only(q: LoggedQuery): Boolean =
-    q.conjunctions.nonEmpty &&
-      q.conjunctions.forall(all => all.nonEmpty && all.forall(c => texts(c.column)))
+    q.conjunctions.nonEmpty && q.conjunctions.map(_.filter(_.asks)).forall(all =>
+      all.nonEmpty && all.forall(c => texts(c.column)))
 
   /** Those whose values the names of partitions tell: of Iceberg and Hudi, the files hold them. */
   private val named: IndexedSeq[(String, ResolvedColumn)] = {

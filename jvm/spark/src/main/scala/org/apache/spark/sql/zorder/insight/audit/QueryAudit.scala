@@ -56,8 +56,9 @@ final private[audit] class QueryAudit(session: ClassicSession, table: ClusterTab
     val reads = log.columns.filter { text =>
       (pathsIn(text) ++ stored.get(text).toSeq.map(_._2)).exists(audited)
     }.toSet
-    def serves(q: LoggedQuery): Boolean = q.conjunctions.flatten.exists(c => reads(c.column))
-    val beside = log.queries.filter(q => !serves(q) && !partitions.only(q)).map(_.weight).sum
+    def isBeside(q: LoggedQuery): Boolean =
+      q.asked.nonEmpty && !q.asked.exists(c => reads(c.column)) && !partitions.only(q)
+    val beside = log.queries.filter(isBeside).map(_.weight).sum
     LoggedColumnShares(shares, if (weight <= 0.0) 0.0 else beside / weight)
   }
 
@@ -71,11 +72,11 @@ final private[audit] class QueryAudit(session: ClassicSession, table: ClusterTab
   /** See [[LoggedColumnShares]]. */
   private lazy val shares: Seq[(String, Double)] = {
     def asks(q: LoggedQuery): Set[Seq[String]] =
-      q.conjunctions.flatten.flatMap(c => stored.get(c.column).map(_._2)).toSet
+      q.asked.flatMap(c => stored.get(c.column).map(_._2)).toSet
     val each = stored.values.toSeq.distinct.filter { case (_, path) =>
       ParquetZones.bounds(StatColumn.in(table.schema, path).dataType)
     }.map { case (sql, path) => sql -> log.queries.filter(asks(_)(path)).map(_.weight).sum / weight }
-    each.sortBy { case (sql, share) => (-share, sql) }
+    each.filter(_._2 > 0.0).sortBy { case (sql, share) => (-share, sql) }
   }
 
   /**

@@ -90,14 +90,31 @@ private[querylog] object ScanFinder {
 
 /**
  * Column statistics from the catalog and from the footers of a few Parquet files, without a Spark job. Cached
- * by table and column.
+ * by table and column until the table grows or is analysed again.
  */
 final private[querylog] class ScanStatistics(session: ClassicSession) {
-  private val known = scala.collection.mutable.HashMap.empty[(String, FilterColumn), ColumnStatistics]
+  private val known =
+    scala.collection.mutable.HashMap.empty[(String, FilterColumn), (Any, ColumnStatistics)]
 
   def of(scan: Scan)(column: FilterColumn): ColumnStatistics = {
-    if (known.size >= ScanStatistics.MostKept) known.clear()
-    known.getOrElseUpdate((scan.table, column), look(scan.leaf, column))
+    val (key, now) = ((scan.table, column), stateOf(scan.leaf))
+    known.get(key).collect { case (`now`, statistics) => statistics }.getOrElse {
+      if (known.size >= ScanStatistics.MostKept) known.clear()
+      val statistics = look(scan.leaf, column)
+      known(key) = (now, statistics)
+      statistics
+    }
+  }
+
+  /** What changes when rows come to a table, or its columns are analysed. */
+  private def stateOf(leaf: LogicalPlan): Any = leaf match {
+    case l: LogicalRelation =>
+      val size = l.relation match {
+        case fs: HadoopFsRelation => fs.location.sizeInBytes
+        case _ => 0L
+      }
+      (size, l.catalogTable.flatMap(_.stats))
+    case _ => ()
   }
 
   private def look(leaf: LogicalPlan, column: FilterColumn): ColumnStatistics = {
@@ -184,8 +201,13 @@ final private[zorder] case class ColumnStatistics(
     distinct: Option[Double] = None,
     nullShare: Option[Double] = None) {
 
-  /** The share of the range that an interval covers, as if values were spread evenly; two digits of it. */
-  def width(interval: Interval): Option[Double] = range.map { case (low, high) =>
+  /**
+   * The share of the range that an interval covers, as if values were spread evenly; two digits of it. None for one that
+   * lies beside all known values: rows have come since they were looked at, or the files that were looked at had none.
+   */
+  def width(interval: Interval): Option[Double] = range.filter { case (low, high) =>
+    interval.min.forall(_ <= high) && interval.max.forall(low <= _)
+  }.map { case (low, high) =>
     val place = new RangePosition(low, high, dataType)
     val from = interval.min.fold(0.0)(place.of)
     val until = interval.max.fold(1.0)(place.of)

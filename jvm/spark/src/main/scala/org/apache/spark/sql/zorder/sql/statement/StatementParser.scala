@@ -182,16 +182,19 @@ private[statement] object ClusterStatement {
       val start = tokens.headOption.getOrElse(clause.head).start
       text.fail(start, "an option is written name = value")
     }
-    known(plain(text, tokens.take(equals), "a name"), plain(text, tokens.drop(equals + 1), "a value"))
+    val name = tokens.take(equals) match {
+      case IndexedSeq(quoted) if quoted.kind == TokenKind.Quoted => quoted.text.drop(1).dropRight(1)
+      case others => plain(text, others, "a name")
+    }
+    known(name, plain(text, tokens.drop(equals + 1), "a value"))
   }
 
-  /** One string in quotes, or words and signs without a gap such as `256m`, `0.1` and `zstd`. */
+  /** One string in quotes, or words and signs without a gap such as `256m`, `zstd` and a column's name as SQL. */
   private def plain(text: StatementText, tokens: IndexedSeq[Token], what: String): String = {
     val gap = tokens.zip(tokens.drop(1)).find { case (a, b) => a.end != b.start }
     gap.foreach { case (_, b) => text.found(b, s"after $what '${text.slice(tokens.take(1))}'") }
     tokens.head.kind match {
       case TokenKind.Text if tokens.size == 1 => text.string(tokens.head, what)
-      case TokenKind.Quoted if tokens.size == 1 => tokens.head.text.drop(1).dropRight(1)
       case _ => text.slice(tokens)
     }
   }
@@ -295,7 +298,16 @@ private[statement] object ExplainStatement {
         case TableRef.Location(path) => path
         case name: TableRef.Name => name.sql
       })
-    } else ExplainQueryCommand(text.slice(text.tokens.drop(from)))
+    } else {
+      val query = text.tokens.drop(from)
+      if (isName(query)) text.found(word, "where a query belongs, as in ZORDER EXPLAIN SELECT * FROM t WHERE ...")
+      ExplainQueryCommand(text.slice(query))
+    }
+  }
+
+  /** Whether these are a table's name alone. */
+  private def isName(tokens: Seq[Token]): Boolean = tokens.size % 2 == 1 && tokens.zipWithIndex.forall {
+    case (t, i) => t.isSymbol(".") == (i % 2 == 1)
   }
 }
 
