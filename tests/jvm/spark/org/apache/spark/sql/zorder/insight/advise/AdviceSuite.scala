@@ -19,9 +19,14 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
   private def data: DataFrame = numbers(rows).withColumn("b", col("b") % 20000)
 
   /** Makes a log of queries on single columns, or on several at once: `"a, b" -> weight`. */
+  private val NotNull = " IS NOT NULL"
+
   private def log(queries: (String, Double)*): String = {
     val selects = queries.map { case (columns, weight) =>
-      val box = columns.split(", ").map(c => s"named_struct('column', '$c', 'kind', 'equal')").mkString(", ")
+      val box = columns.split(", ").map { c =>
+        val kind = if (c.endsWith(NotNull)) "not_null" else "equal"
+        s"named_struct('column', '${c.stripSuffix(NotNull)}', 'kind', '$kind')"
+      }.mkString(", ")
       s"SELECT array(array($box)) boxes, ${weight}D weight, '$columns' query"
     }
     spark.sql(selects.mkString(" UNION ALL ")).createOrReplaceTempView("advice_log")
@@ -78,7 +83,8 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
 
   test("an identifier that is only looked up: a Bloom filter, and the others are laid out without it") {
     withData(data.repartition(4).withColumnRenamed("id", "key")) { path =>
-      val found = advice(path, Some(log("a" -> 1, "b" -> 1, "key" -> 2)))
+      // and joined by, for which Spark asks that it is there
+      val found = advice(path, Some(log("a" -> 1, "b" -> 1, "key" -> 2, "key IS NOT NULL" -> 1)))
       assert(columns(found.head).toSet === Set("a", "b"), found)
       val bloom = found.find(r => verdict(r) == "BLOOM FILTER").get
       assert(columns(bloom) === Seq("key") && bloom.getAs[String]("statement").contains("bloom = 'key'"))

@@ -133,6 +133,9 @@ class QueryAuditSuite extends AnyFunSuite with RunFixture with SkippedScans {
         wrong)
       logOf("days_and_few", path, Seq("day = 1", "day = 2", "v = 8"))
       assert(audited(path, "c", "days_and_few").getAs[String]("verdict") === "OK")
+      // what Spark asks of the key of a join is no filter of it
+      logOf("joins", path, Seq("v IS NOT NULL", "v IS NOT NULL AND day = 1", "v IS NOT NULL AND c = 3"))
+      assert(audited(path, "c", "joins").getAs[String]("verdict") === "OK")
     }
   }
 
