@@ -107,10 +107,10 @@ class DryRunSuite extends AnyFunSuite with RunFixture {
       org.apache.spark.sql.zorder.conf.RunOptions(maxBytesInFlight = Some(100), maxInputBytes = Some(150)),
       0L)
     val four = Seq("a", "b", "c", "d").map(_ -> 50L)
-    assert(batches.limitAhead(four, _ => Seq(50L)).isEmpty) // the limit is reached in the last batch
-    assert(batches.limitAhead(four :+ ("e" -> 1L), _ => Seq(50L)).isDefined)
-    assert(batches.limitAhead(four :+ ("e" -> 1L), p => Seq(if (p < "d") 0L else 50L)).isEmpty)
-    assert(batches.limitAhead(Seq("a" -> 1000L), _ => Seq.fill(20)(100L)).isDefined)
-    assert(batches.limitAhead(Seq("a" -> 100L), _ => Seq(1000L)).isEmpty)
+    assert(batches.limitAhead(four, 200L, _ => Seq(50L)).isEmpty) // the limit is reached in the last batch
+    assert(batches.limitAhead(four :+ ("e" -> 1L), 201L, _ => Seq(50L)).isDefined)
+    assert(batches.limitAhead(four :+ ("e" -> 1L), 201L, p => Seq(if (p < "d") 0L else 50L)).isEmpty)
+    assert(batches.limitAhead(Seq("a" -> 1000L), 1000L, _ => Seq.fill(20)(100L)).isDefined)
+    assert(batches.limitAhead(Seq("a" -> 100L), 100L, _ => Seq(1000L)).isEmpty)
   }
 }

@@ -37,10 +37,30 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
     "a partition that has outgrown its layout gets files for a larger one, but not more than are asked for") {
     val (one, two) = (partition("p=1", 9L << 20), partition("p=2", 9L << 20))
     def files(options: RunOptions): Seq[Int] =
-      FilePlan(IndexedSeq(one, two), options, copy = false, full = false, _ => 1000000L, grown = Set("p=1"))
-        .partitions.map(_.files)
+      FilePlan(
+        IndexedSeq(one, two),
+        18L << 20,
+        options,
+        copy = false,
+        full = false,
+        _ => 1000000L,
+        grown = Set("p=1")).partitions.map(_.files)
     assert(files(RunOptions(targetFileSize = Some(1L << 20))) === Seq(16, 8))
     assert(files(RunOptions(fileCount = Some(8))) === Seq(8, 8))
+  }
+
+  test("a partition gets files of one size, whichever others are clustered with it") {
+    val (large, small) = (partition("p=1", 5L << 30), partition("p=2", 300L << 20))
+    def files(partitions: PinnedPartition*): Seq[Int] = FilePlan(
+      partitions.toIndexedSeq,
+      (5L << 30) + (300L << 20),
+      RunOptions(),
+      copy = false,
+      full = false,
+      _ => 1000000L,
+      grown = Set.empty).partitions.map(_.files)
+    // of 256 MB; of the small one alone they would be of 19 MB
+    assert(files(large, small) === Seq(16) && files(small) === Nil && files(large) === Seq(16))
   }
 
   private def partition(name: String, bytes: Long) =
@@ -51,6 +71,7 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
     def planned(copy: Boolean, full: Boolean, partitions: Seq[PinnedPartition]) =
       FilePlan(
         partitions.toIndexedSeq,
+        partitions.map(_.bytes).sum,
         RunOptions(),
         copy,
         full,

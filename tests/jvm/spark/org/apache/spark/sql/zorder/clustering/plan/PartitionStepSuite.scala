@@ -107,10 +107,20 @@ class PartitionStepSuite extends AnyFunSuite {
     def batches(options: RunOptions) = new Batches(options, 0L)
     val partitions = (0 until 30).map(i => f"p=$i%02d" -> 250 * gib)
     val files = FileCount.of(250 * gib, 256L << 20, RunOptions())
-    assert(batches(RunOptions()).next(partitions).finished.size === 10000 / files)
+    assert(batches(RunOptions()).next(partitions, 7500 * gib).finished.size === 10000 / files)
     assert(batches(RunOptions()).stepBytes(1000 * gib, 25000) === Some((1000 * gib + 2) / 3))
     assert(batches(RunOptions()).stepBytes(1000 * gib, 4096) === None)
     assert(batches(RunOptions(maxBytesInFlight = Some(gib))).stepBytes(1000 * gib, 4096) === Some(gib))
+  }
+
+  test("a batch of more files than a number can count ends before them; steps of a byte are as many as there are files") {
+    val many = (0 until 3000).map(i => f"p=$i%04d" -> 100L)
+    val million = new Batches(RunOptions(fileCount = Some(1000000)), 0L)
+    assert(million.next(many, 300000L).finished === Set("p=0000"))
+    val files = (0 until 5).map(i => DataFile(s"$i.parquet", 1L << 38, 0L, ""))
+    val one = SizedPartition(PinnedPartition("", files), 5000)
+    val steps = new StepSizes(true, new Batches(RunOptions(maxBytesInFlight = Some(512)), 0L)).reads(one)
+    assert(steps === Seq.fill(10)(1L << 38))
   }
 
   test("a dry run says that the disks make steps small, or that a shuffle may fill them") {
@@ -147,7 +157,7 @@ class PartitionStepSuite extends AnyFunSuite {
     def batches(free: Option[Long], options: RunOptions = RunOptions()) =
       new Batches(options, 0L, { asked += 1; free })
     val partitions = (0 until 30).map(i => f"p=$i%02d" -> 5 * gib)
-    assert(batches(Some(100 * gib)).next(partitions).finished.size === 5)
+    assert(batches(Some(100 * gib)).next(partitions, 150 * gib).finished.size === 5)
     assert(batches(Some(100 * gib)).stepBytes(150 * gib, 600) === Some(25 * gib))
     assert(batches(Some(100 * gib)).diskLimit(150 * gib) === Some(100 * gib))
     assert(batches(Some(100 * gib)).stepBytes(25 * gib, 100) === None)

@@ -33,19 +33,24 @@ final private[clustering] class Batches(
     val underway: Option[StepsUnderway] = None,
     val deletesRewritten: Set[String] = Set.empty) {
 
+  /** Whether a partition was brought to its end by an earlier batch. */
+  def isDone(directory: String): Boolean = done(directory)
+
   /**
    * The partitions of the next batch.
    *
    * @param partitions
    *   their names and bytes, in the order in which they are taken
+   * @param tableBytes
+   *   of all files of the table, these and others
    */
-  def next(partitions: Seq[(String, Long)]): Batch = {
-    val target = FileCount.target(partitions.map(_._2).sum, options.targetFileSize)
+  def next(partitions: Seq[(String, Long)], tableBytes: Long): Batch = {
+    val target = FileCount.target(tableBytes, options.targetFileSize)
     val waiting = partitions.filterNot(p => done(p._1))
     val bytes = waiting.scanLeft(0L)(_ + _._2).tail
-    val files = waiting.scanLeft(0)((n, p) => n + FileCount.of(p._2, target, options)).tail
+    val files = waiting.scanLeft(0L)((n, p) => n + FileCount.of(p._2, target, options)).tail
     val most = mostBytes(partitions.map(_._2).sum)
-    val fit = bytes.zip(files).count { case (b, f) => b <= most && f <= Batches.MostFiles }
+    val fit = bytes.zip(files).takeWhile { case (b, f) => b <= most && f <= Batches.MostFiles }.length
     // a partition that does not fit is cut by its own steps, where its format can
     val taken = math.max(1, fit)
     Batch(waiting.take(taken).map(_._1).toSet, waiting.drop(taken).map(_._1))
@@ -67,9 +72,12 @@ final private[clustering] class Batches(
    * @param read
    *   bytes that are read of a partition: several numbers for one that is clustered in steps
    */
-  def limitAhead(partitions: Seq[(String, Long)], read: String => Seq[Long]): Option[String] =
+  def limitAhead(
+      partitions: Seq[(String, Long)],
+      tableBytes: Long,
+      read: String => Seq[Long]): Option[String] =
     if (options.maxInputBytes.isEmpty && options.maxDurationMs > 0) None
-    else limitByReads(ahead(partitions).flatMap { batch =>
+    else limitByReads(ahead(partitions, tableBytes).flatMap { batch =>
       val each = batch.finished.toSeq.map(read)
       if (each.length == 1) each.head else Seq(each.flatten.sum)
     })
@@ -82,9 +90,12 @@ final private[clustering] class Batches(
     else None
 
   @tailrec
-  private def ahead(partitions: Seq[(String, Long)], before: Vector[Batch] = Vector.empty): Seq[Batch] = {
-    val batch = next(partitions)
-    if (batch.finished.isEmpty) before else after(batch).ahead(partitions, before :+ batch)
+  private def ahead(
+      partitions: Seq[(String, Long)],
+      tableBytes: Long,
+      before: Vector[Batch] = Vector.empty): Seq[Batch] = {
+    val batch = next(partitions, tableBytes)
+    if (batch.finished.isEmpty) before else after(batch).ahead(partitions, tableBytes, before :+ batch)
   }
 
   /** Bytes of the files of a batch, for a statement or a partition of so many. */

@@ -17,6 +17,9 @@ object ClusterDataFrame {
   private val SampledRows = 400000
   private val AtLeastPerTask = 2000
 
+  /** What tasks may send to the driver in all. */
+  private val MostSampledRows = 4000000
+
   /** The pages that the caller's writer will make are unknown; a file of 256 MiB has some hundred. */
   private val PagesPerFile = 64.0
 
@@ -72,7 +75,8 @@ object ClusterDataFrame {
     val pruned = Shims.ofRows(session, Project(list, df.queryExecution.analyzed))
     // the plan that the sample runs: `rdd` has one of its own, whose shuffles would run only to be counted
     val tasks = math.max(1, pruned.queryExecution.toRdd.getNumPartitions)
-    val sample = Sampler.collectBounded(pruned, math.max(AtLeastPerTask, SampledRows / tasks))
+    val least = math.max(1, math.min(AtLeastPerTask, MostSampledRows / tasks))
+    val sample = Sampler.collectBounded(pruned, math.max(least, SampledRows / tasks))
     if (sample.rows == 0) None
     else
       Some(Fit.ref(Fit.choose(

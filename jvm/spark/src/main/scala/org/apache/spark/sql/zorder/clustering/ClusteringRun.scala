@@ -77,6 +77,7 @@ object ClusteringRun {
       }
       // once for all batches, and for those that stand when one fails
       try runBatches(table, contextOn, batches, () => open(), index)
+      catch { case e: Throwable => progress.cancelJobs(); throw e }
       finally index.foreach(_.afterCommits(request.target))
     })
   }
@@ -220,7 +221,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
 
   /** The partitions of this batch; a dry run looks at all partitions at once. */
   private def next(partitions: Seq[(String, Long)]): Batch =
-    if (request.dryRun) Batch(partitions.map(_._1).toSet) else batches.next(partitions.sorted)
+    if (request.dryRun) Batch(partitions.map(_._1).toSet) else batches.next(partitions.sorted, tableBytes)
 
   /** Leaves partitions in place alone, continues a partition that is underway, and clusters the others. */
   private def byPlacement(selected: Selection): BatchResult = {
@@ -235,7 +236,9 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     val (moving, staying) = placement.partition(p => batch.finished(p.directory))
     underway match {
       case Some(p) =>
-        val others = waiting.map(_._1).filterNot(_ == p.directory)
+        // FULL takes those in place, too; what came to a finished one since is left to the next statement
+        val open = if (request.full) selected.files.map(_.partition).distinct.sorted else waiting.map(_._1)
+        val others = open.filterNot(d => d == p.directory || batches.isDone(d))
         new PartitionStepRunner(context, batches).next(p, selected, others).getOrElse {
           val elsewhere = placement.filterNot(_.directory == p.directory).flatMap(_.all)
           newLayout(selected.without(elsewhere), Batch(Set(p.directory), others))

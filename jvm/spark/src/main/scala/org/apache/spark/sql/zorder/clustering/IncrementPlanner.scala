@@ -89,7 +89,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       val layouts = PartitionLayouts(partitions.map(_._2).toIndexedSeq)
       val counted = progress.step("sample")(count(source, input.rows(incoming), tracked, layouts))(c =>
         s"${HumanReadable.count(c.rows.sum, "new row")} counted by file number")
-      val forecaster = new IncrementForecaster(pinned, input, tracked, options)
+      val forecaster = new IncrementForecaster(pinned, input, tracked, options, context.tableBytes)
       val decided = progress.step("forecast") {
         partitions.zip(counted.split(layouts.firstFile)).map { case ((placed, ref), here) =>
           val growth = forecaster.growth(placed, here.rows)
@@ -202,10 +202,10 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     step match {
       case Some(most) =>
         val passes = if (appends(growing)) 1 else 2
-        batches.limitByReads(Seq.fill(passes * math.ceil(read.values.sum.toDouble / most).toInt)(most))
+        batches.limitByReads(StepSizes.reads(read.values.sum, files.files.length, most, passes))
       case None =>
         val whole = growing.map(g => g.placed.directory -> g.placed.all.map(_.length).sum)
-        batches.limitAhead(whole.sortBy(_._1), d => Seq(read(d)))
+        batches.limitAhead(whole.sortBy(_._1), context.tableBytes, d => Seq(read(d)))
     }
   }
 

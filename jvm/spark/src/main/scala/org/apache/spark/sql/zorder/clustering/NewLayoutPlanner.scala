@@ -44,6 +44,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
     }(_.summary)
     val files = FilePlan(
       input.partitions,
+      if (request.into.isDefined) input.partitions.map(_.bytes).sum else context.tableBytes,
       options,
       copy = request.into.isDefined,
       request.full,
@@ -120,8 +121,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       else None
     if (noGain.isDefined && !options.force && !request.full)
       Planned.Ended(BatchResult(
-        rewrite.planned.copy(
-          status = RunStatus.NoGain,
+        rewrite.planned.leftAsItIs.copy(
           reason = s"${noGain.get} (${forecast.summary}).${forecast.warning} " +
             s"FULL or WITH (force = true) does it anyway.$notes"),
         batch))
@@ -162,6 +162,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       val reads = files.partitions.map(p => p.partition.directory -> sizes.reads(p)).toMap
       batches.limitAhead(
         input.partitions.map(p => p.directory -> p.bytes).sortBy(_._1),
+        context.tableBytes,
         reads.getOrElse(_, Seq(0L)))
     }
 

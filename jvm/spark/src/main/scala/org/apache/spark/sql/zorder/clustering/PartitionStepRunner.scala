@@ -109,7 +109,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
     val sampled = progress.step("sample") {
       Sampling(pinned, source, tracked.all, files, input)
     }(_.summary)
-    new IncrementForecaster(pinned, input, tracked, options)
+    new IncrementForecaster(pinned, input, tracked, options, context.tableBytes)
       .ofStoredLayout(placed, ref, sampled.partitions.head)
   }
 
@@ -239,7 +239,7 @@ final private[clustering] class StepSizes(possible: Boolean, batches: Batches) {
   /** Bytes that each step of a partition reads, in order; one number for a partition that is one batch. */
   def reads(sized: SizedPartition): Seq[Long] = {
     val bytes = sized.partition.bytes
-    stepBytes(sized).fold(Seq(bytes))(step => Seq.fill(2 * ((bytes + step - 1) / step).toInt)(step))
+    stepBytes(sized).fold(Seq(bytes))(StepSizes.reads(bytes, sized.partition.files.length, _, passes = 2))
   }
 
   /** What a dry run says about the steps; empty if the plan needs none. */
@@ -266,5 +266,14 @@ final private[clustering] class StepSizes(possible: Boolean, batches: Batches) {
     batches.diskLimit(largest).filter(free => !possible && needed > free).fold("")(free =>
       s" The shuffle may take ${HumanReadable.bytes(needed)} of the executors' disks, which have " +
         s"${HumanReadable.bytes(free)} free, and files of this kind are not clustered in steps.")
+  }
+}
+
+private[clustering] object StepSizes {
+
+  /** Bytes that each step reads, of files that are read so many times. A step holds one file at least. */
+  def reads(bytes: Long, files: Int, step: Long, passes: Int): Seq[Long] = {
+    val steps = math.max(1L, math.min(files.toLong, (bytes + step - 1) / step)).toInt
+    Seq.fill(passes * steps)(math.max(step, bytes / steps))
   }
 }

@@ -78,10 +78,10 @@ object Sampler {
         counts(row.getInt(types.length)) += 1
         row
       }
-      (chunk(seen, types, task, keep), counts)
+      (chunk(seen, types, task, keep), CountsByNumber.of(counts))
     }
     CountedSample(
-      Array.tabulate(numbers)(n => chunks.iterator.map(_._2(n)).sum),
+      CountsByNumber.sum(chunks.map(_._2), numbers),
       joined(types, chunks.map(_._1.columns)),
       chunks.flatMap(_._1.routes))
   }
@@ -96,7 +96,7 @@ object Sampler {
 
   /**
    * At most about `most` rows of each task, all tasks at the same rate, of an unknown number of rows:
-   * a task that has too many keeps the half with the smaller hashes of their places.
+   * a task that has too many keeps those with the smallest hashes of their places.
    */
   def collectBounded(rows: DataFrame, most: Int): Sample = {
     val types = rows.schema.fields.map(_.dataType)
@@ -138,17 +138,19 @@ object Sampler {
     var held = ArrayBuffer.empty[(Long, InternalRow)]
     var limit = Long.MaxValue
     var place = 0L
+    def cut(): Unit = {
+      limit = held.map(_._1).sorted.apply(most - 1)
+      held = held.filter(_._1 <= limit)
+    }
     in.foreach { row =>
       val hash = mix(place + (task.toLong << 40)) >>> 1
       place += 1
       if (hash <= limit) {
         held += ((hash, row.copy()))
-        if (held.length > 2 * most) {
-          limit = held.map(_._1).sorted.apply(most - 1)
-          held = held.filter(_._1 <= limit)
-        }
+        if (held.length > 2 * most) cut()
       }
     }
+    if (held.length > most) cut()
     BoundedChunk(normalized(held.iterator.map(_._2), types), held.map(_._1).toArray, limit)
   }
 
@@ -213,5 +215,29 @@ object Sampler {
       case _: NormalizedLongType => LongSample(longs.result(), nulls.result())
       case _: NormalizedBytesType => BytesSample(bytes.result(), nulls.result())
     }
+  }
+}
+
+/**
+ * How many rows a task has of each number, without those that it has none of: a task sees few files of a table of many.
+ *
+ * @param numbers
+ *   that it has rows of, ascending
+ */
+final private[clustering] case class CountsByNumber(numbers: Array[Int], counts: Array[Long])
+
+private[clustering] object CountsByNumber {
+
+  /** @param counts of each number from 0 */
+  def of(counts: Array[Long]): CountsByNumber = {
+    val numbers = counts.indices.filter(counts(_) > 0).toArray
+    CountsByNumber(numbers, numbers.map(counts(_)))
+  }
+
+  /** Of each number from 0. */
+  def sum(tasks: Iterable[CountsByNumber], numbers: Int): Array[Long] = {
+    val all = new Array[Long](numbers)
+    for (task <- tasks; i <- task.numbers.indices) all(task.numbers(i)) += task.counts(i)
+    all
   }
 }

@@ -293,7 +293,8 @@ final private[clustering] class IncrementForecaster(
     session: ClassicSession,
     input: Inspection,
     val tracked: TrackedColumns,
-    options: RunOptions) {
+    options: RunOptions,
+    tableBytes: Long) {
   private val present = new PresentLevels(session, input, tracked)
 
   /** Values inside the ranges of the files: as many of each file, since files have about the same rows. */
@@ -309,7 +310,7 @@ final private[clustering] class IncrementForecaster(
     newLayoutFiles(placed.all.map(_.length).sum))
 
   private def newLayoutFiles(bytes: Long): Int =
-    FileCount.of(bytes, FileCount.target(bytes, options.targetFileSize), options)
+    FileCount.of(bytes, FileCount.target(tableBytes, options.targetFileSize), options)
 
   /**
    * Whether look-ups read noticeably more because of the files across cells: those by one column a greater
@@ -451,7 +452,8 @@ final private[clustering] class NoGain(forecast: Forecast, plan: FilePlan, fitte
 
   private def constant: Option[String] = eachColumn { c =>
     val sorted = values(c)
-    if (sorted.size == 0) Some(s"column ${columns(c).sql} holds NULL alone, so nothing can skip by it")
+    if (sorted.size == 0 && fitted.sampled.fitting.exists(_.columns(c).sorted.size > 0)) None
+    else if (sorted.size == 0) Some(s"column ${columns(c).sql} holds NULL alone, so nothing can skip by it")
     else if (sorted(0) == sorted(sorted.size - 1))
       Some(s"column ${columns(c).sql} holds a single value, so nothing can skip by it")
     else None

@@ -49,6 +49,8 @@ object FilePlan {
    * of files or says `force` or `FULL`: there is next to nothing to skip in them. A copy has all of them if
    * it has any.
    *
+   * @param tableBytes
+   *   of all files of the table, or of the copy: a partition gets files of one size whichever others are clustered with it
    * @param rows
    *   of a partition
    * @param grown
@@ -57,13 +59,15 @@ object FilePlan {
    */
   def apply(
       partitions: IndexedSeq[PinnedPartition],
+      tableBytes: Long,
       options: RunOptions,
       copy: Boolean,
       full: Boolean,
       rows: PinnedPartition => Long,
       grown: Set[String]): FilePlan = {
     def bytes(p: PinnedPartition): Long = if (grown(p.directory)) (p.bytes * Ahead).toLong else p.bytes
-    val target = FileCount.target(partitions.map(bytes).sum, options.targetFileSize)
+    val ahead = partitions.map(p => bytes(p) - p.bytes).sum
+    val target = FileCount.target(tableBytes + ahead, options.targetFileSize)
     val sized = partitions.map(p => SizedPartition(p, FileCount.of(bytes(p), target, options, rows(p))))
     val large = sized.filter(_.files >= FileCount.TooSmall)
     val all = full || options.force || FileCount.isAsked(options) || copy && large.nonEmpty

@@ -67,6 +67,11 @@ final case class RunReport(
       reason = why,
       metrics = metrics.copy(filesSkipped = metrics.filesConsidered))
 
+  /** The row of one that was planned, and would gain too little: no row was read to be written. */
+  def leftAsItIs: RunReport = copy(
+    status = RunStatus.NoGain,
+    metrics = metrics.copy(inputBytes = 0, filesSkipped = metrics.filesConsidered))
+
   /**
    * The row of a dry run that would change the table: its status is DRY_RUN, and its reason begins with the
    * status that the run would have. (One that would change nothing has the status and the reason of that
@@ -148,7 +153,7 @@ final case class RunMetrics(
       removed = allRemoved,
       partitionsOptimized = partitionsOptimized + later.partitionsOptimized,
       batches = batches + later.batches,
-      filesSkipped = math.max(0L, filesConsidered - allRemoved.length),
+      filesSkipped = math.max(0L, filesConsidered - math.max(allRemoved.length.toLong, planned(later))),
       endTimeMs = later.endTimeMs,
       rows = rows + later.rows,
       inputBytes = inputBytes + later.inputBytes,
@@ -159,6 +164,11 @@ final case class RunMetrics(
       cost = cost.and(later.cost),
       stepMs = later.stepMs)
   }
+
+  /** The files that two parts of a dry run would rewrite; 0 for batches that have rewritten some. */
+  private def planned(later: RunMetrics): Long =
+    if (removed.nonEmpty || later.removed.nonEmpty) 0L
+    else Seq(this, later).map(m => m.filesConsidered - m.filesSkipped).sum
 
   def row: Row = Row(
     added.length.toLong,

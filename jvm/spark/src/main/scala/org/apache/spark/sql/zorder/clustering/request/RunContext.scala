@@ -119,6 +119,9 @@ final private[clustering] case class RunContext(
   /** The name of the curve that the layout is made by. */
   def curve: String = request.curve.getOrElse(CurveRegistry.Auto.name)
 
+  /** Of all files of the snapshot: they decide how large a file is by default. */
+  lazy val tableBytes: Long = files.map(_.length).sum
+
   /** Whether WHERE also takes files that only overlap the condition. */
   def overlap: Boolean = options.overlap == "include"
 }

@@ -299,14 +299,14 @@ private object RemovedRows {
         if (bytes <= few) kept += row.copy().getBytes else kept.clear()
       }
       // bytes of our own, so that a session's own serializer need not know our classes
-      Iterator(Utils.serialize((counts, kept.toArray)))
-    }.collect().map(Utils.deserialize[(Array[Long], Array[Array[Byte]])](_))
-    def of(n: Int): Long = found.map(_._1(n)).sum
-    val byFile = (0 until numbers).map(n => n -> of(n)).filter(_._2 > 0).toMap
+      Iterator(Utils.serialize((CountsByNumber.of(counts), kept.toArray)))
+    }.collect().map(Utils.deserialize[(CountsByNumber, Array[Array[Byte]])](_))
+    val counts = CountsByNumber.sum(found.map(_._1), numbers + 1)
+    val byFile = (0 until numbers).map(n => n -> counts(n)).filter(_._2 > 0).toMap
     val kept = found.toSeq.flatMap(_._2)
     val rows =
       if (kept.length.toLong == byFile.values.sum) inMemory(query.analyzed.output, kept) else removed.plan
-    RemovedRows(Project(columns, rows), byFile, of(numbers) == 0)
+    RemovedRows(Project(columns, rows), byFile, counts(numbers) == 0)
   }
 
   private def inMemory(columns: Seq[Attribute], rows: Seq[Array[Byte]]): LogicalPlan =

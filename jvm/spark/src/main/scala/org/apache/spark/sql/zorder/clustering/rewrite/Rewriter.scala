@@ -274,9 +274,15 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       target.write(session, query, partitionNames, writeOptions, outputs.each(_).directory))
   }
 
-  /** No row group has more values than its file has rows. */
+  /** No row group has more values than its file has rows: those of the partition with the largest files. */
   private def bloom(plan: RewritePlan): Map[String, String] =
-    WrittenBloomFilters.writeOptions(plan.input.blooms, plan.input.rows(plan.files) / plan.outputs.count)
+    if (plan.input.blooms.isEmpty) Map.empty
+    else {
+      val files = (0 until plan.outputs.count).groupBy(plan.outputs.each(_).directory)
+      val rows = plan.files.partitions.map(_.partition)
+        .map(p => plan.input.rows(p) / files.get(p.directory).fold(1)(_.length))
+      WrittenBloomFilters.writeOptions(plan.input.blooms, rows.foldLeft(1L)(math.max))
+    }
 
   private def readBack(plan: RewritePlan, written: Seq[WrittenFile]): Seq[ReadBack] = {
     val read = Footers.readWithPages(session, written.map(_.file), plan.forecast.tracked.statColumns)

@@ -56,6 +56,7 @@ final class Advisor private (
     val partitions = considered.input.partitions
     val plan = FilePlan(
       partitions,
+      partitions.map(_.bytes).sum,
       options,
       copy = false,
       full = false,
