@@ -221,5 +221,8 @@ class IcebergIndexSuite extends AnyFunSuite with NarrowedIcebergTables {
     on(t, "ALTER TABLE <t> CREATE BRANCH b")
     val ofBranch = intercept[ZOrderException](sql(s"ZORDER INDEX $t.branch_b $bloom"))
     assert(ofBranch.condition === "ZORDER_INDEX_REFUSED.OTHER_FORMAT")
+    val old = create("first_version", "id BIGINT", "TBLPROPERTIES ('format-version' = '1')")
+    val ofOld = intercept[ZOrderException](sql(s"ZORDER INDEX $old $bloom"))
+    assert(ofOld.condition === "ZORDER_INDEX_REFUSED.OTHER_FORMAT")
   }
 }

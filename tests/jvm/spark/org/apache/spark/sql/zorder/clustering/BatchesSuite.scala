@@ -100,6 +100,21 @@ class BatchesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("partitions that would gain nothing do not keep maxInputBytes from those behind them") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      partitioned(path, partitions = 1)
+      done(zorder(path, s"$run)"))
+      val ordered = read(path).drop("p")
+      val two = dir.resolve("two")
+      ordered.selectExpr("*", "0 AS p").union(numbers(16000).repartition(4).selectExpr("*", "1 AS p"))
+        .write.partitionBy("p").parquet(two.toString)
+      val limited = "BY (a, b) WITH (fileCount = 4, maxBytesInFlight = 1, maxInputBytes = 1)"
+      val row = done(keepsRows(two)(zorder(two, limited)))
+      assert(metric[Long](row, "partitionsOptimized") === 1 && metric[Long](row, "rows") === 16000, row)
+    }
+  }
+
   test("a run that dies in its third batch keeps the first two") {
     withTempDir { dir =>
       val path = dir.resolve("t")

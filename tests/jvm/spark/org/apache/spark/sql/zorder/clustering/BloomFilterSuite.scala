@@ -51,6 +51,19 @@ class BloomFilterSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("filters are as large as the largest partition's files need") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(rows).selectExpr("*", "if(id < 100, id % 20, 20) p").repartition(2)
+        .write.partitionBy("p").parquet(path.toString)
+      done(zorder(path, "FULL BY (a, b) WITH (fileCount = 2, bloom = 'id')"))
+      val large = filters(path.resolve("p=20")).map(_("id"))
+      assert(large.length === 2)
+      // 2 filters, 1000 values, one answer in a hundred is wrong: 20 expected
+      assert((rows until 2 * rows by 40).map(id => large.count(f => f.findHash(f.hash(id)))).sum <= 60)
+    }
+  }
+
   test("without the option there are none") {
     withTempDir { dir =>
       val path = dir.resolve("t")

@@ -165,4 +165,23 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
       }
     }
   }
+
+  test("a default has microseconds though the files' own timestamps have milliseconds") {
+    withTempDir { dir =>
+      withTable("millis") {
+        val path = dir.resolve("t")
+        withConf("spark.sql.parquet.outputTimestampType" -> "TIMESTAMP_MILLIS") {
+          spark.sql(s"CREATE TABLE millis (id BIGINT, at TIMESTAMP) USING parquet LOCATION '$path'")
+          spark.sql("INSERT INTO millis SELECT id, timestamp_millis(id) FROM range(100)")
+        }
+        spark.sql("ALTER TABLE millis ADD COLUMN u TIMESTAMP DEFAULT TIMESTAMP'2026-01-01 00:00:00.123456'")
+        def us = spark.sql("SELECT DISTINCT date_format(u, 'SSSSSS') FROM millis").head().getString(0)
+        assert(us === "123456")
+        val refused = intercept[ZOrderException](one("ZORDER TABLE millis FULL BY (id)"))
+        assert(refused.getMessage.contains("TIMESTAMP(MILLIS,true)"), refused)
+        done(one("ZORDER TABLE millis FULL BY (id) WITH (timestampType = 'micros')"))
+        assert(us === "123456")
+      }
+    }
+  }
 }

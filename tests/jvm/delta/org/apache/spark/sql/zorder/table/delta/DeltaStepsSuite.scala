@@ -349,4 +349,17 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
       assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
     }
   }
+
+  test("FULL takes the partitions behind one that is clustered in steps, though they are in place") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(16000).selectExpr("*", "if(id < 1000, 0, if(id < 15000, 1, 2)) p")
+        .repartition(6).write.format("delta").partitionBy("p").save(path.toString)
+      done(keeps(path)(zorder(path, "BY (a, b) WITH (fileCount = 8, force = true)")))
+      val before = read(path).inputFiles.toSet
+      val row = done(keeps(path)(zorder(path, s"FULL BY (a, b) ${options(path, 3, files = 8)}")))
+      assert(metric[Long](row, "partitionsOptimized") === 3, reason(row))
+      assert(read(path).inputFiles.toSet.intersect(before).isEmpty)
+    }
+  }
 }

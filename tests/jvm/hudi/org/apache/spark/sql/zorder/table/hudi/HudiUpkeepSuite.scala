@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.hudi
 import java.nio.file.{Files, Path}
 import java.time.{Instant, ZoneId}
 
+import org.apache.hudi.common.model.TableServiceType
 import org.apache.hudi.common.util.{Option => HudiOption}
 import org.apache.hudi.metadata.SparkHoodieBackedTableMetadataWriter
 import org.scalatest.funsuite.AnyFunSuite
@@ -90,6 +91,26 @@ class HudiUpkeepSuite extends AnyFunSuite with HudiFixture with Steps {
         assert(refused(s"ZORDER ROLLBACK '$path'").contains("was written to"))
         assert(read(path).count() === 4010)
       }
+    }
+  }
+
+  test("a rollback is refused where a clean is planned that would delete what it brings back") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      hudi(path, 4000)
+      val content = rows(path)
+      done(zorder(path, run))
+      val after = filesRead(path)
+      val versions = Map(
+        "hoodie.clean.policy" -> "KEEP_LATEST_FILE_VERSIONS",
+        "hoodie.clean.fileversions.retained" -> "1",
+        "hoodie.clean.trigger.max.commits" -> "0")
+      HudiClient.during(Shims.classic(spark), path.toString, versions)(
+        _.scheduleTableService(HudiOption.empty(), TableServiceType.CLEAN))
+      assert(refused(s"ZORDER ROLLBACK '$path'").contains("delete those of before it"))
+      assert(filesRead(path) === after)
+      HudiClient.during(Shims.classic(spark), path.toString, versions)(_.clean())
+      assert(refused(s"ZORDER ROLLBACK '$path'").contains("were cleaned") && rows(path) === content)
     }
   }
 

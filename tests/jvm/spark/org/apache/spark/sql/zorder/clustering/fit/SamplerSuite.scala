@@ -45,6 +45,12 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(Sampler.collect(rows("id AS a", "0 AS route"), 1, Sampler.byPlace(0.0)).head.rows == 0)
   }
 
+  test("of an unknown number of rows, no task keeps more than it is told") {
+    val bounded = Sampler.collectBounded(rows("id AS a"), 1000)
+    assert(bounded.rows <= 4000 && bounded.rows > 3000)
+    assert(Sampler.collectBounded(rows("id AS a").limit(10), 1000).rows == 10)
+  }
+
   test("routes: every row in its own sample, a route without rows has none") {
     val samples = Sampler.collect(
       rows("id AS a", "CAST(id AS STRING) AS b", "CAST(id % 3 AS INT) AS route"),

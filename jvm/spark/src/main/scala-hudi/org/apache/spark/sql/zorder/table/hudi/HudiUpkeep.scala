@@ -96,10 +96,15 @@ private[hudi] object HudiUpkeep {
     commits
   }
 
-  /** A write, and a clustering or a compaction that was planned since, may rest on the run's files. */
+  /**
+   * A write, and a clustering or a compaction that was planned since, may rest on the run's files. A clean that was
+   * planned since deletes the files of before, whatever the table has then.
+   */
   private def refuseUnfinished(opened: HudiClusterTable, run: RunRecord, first: HoodieInstant): Unit = {
-    val planned = opened.meta.getActiveTimeline.getWriteTimeline.filterInflightsAndRequested().getInstants
-      .asScala.filter(_.requestedTime > first.requestedTime)
+    val timeline = opened.meta.getActiveTimeline
+    val planned = Seq(timeline.getWriteTimeline, timeline.getCleanerTimeline)
+      .flatMap(_.filterInflightsAndRequested().getInstants.asScala)
+      .filter(_.requestedTime > first.requestedTime)
       .map(i => i.requestedTime -> i.getAction).toMap
     (UnfinishedWrites.of(opened.meta) ++ planned).toSeq.sorted.headOption.foreach { case (at, action) =>
       refuse(

@@ -62,13 +62,17 @@ private[zorder] object IcebergIndexing {
 
   /**
    * Whether an index can lie beside the table. Where Iceberg reads by other means than Hadoop's, Hadoop may wait for
-   * credentials that nobody gave it, at every query.
+   * credentials that nobody gave it, at every query. Tables of version 1 do not count commits, which tell a file from
+   * another one that takes its name later.
    */
-  def isPossible(table: Table): Boolean = table.io.isInstanceOf[HadoopFileIO]
+  def isPossible(table: Table): Boolean = table.io.isInstanceOf[HadoopFileIO] && (table match {
+    case known: HasTableOperations => known.operations.current.formatVersion > 1
+    case _ => true
+  })
 
   /**
    * The commit that brought the file in: `add_files` takes files by the names that others gave them, and may do so again
-   * when they have been written anew. Tables of version 1 do not count commits.
+   * when they have been written anew.
    */
   def generation(file: ContentFile[_]): Long = Option(file.fileSequenceNumber).fold(0L)(_.longValue)
 

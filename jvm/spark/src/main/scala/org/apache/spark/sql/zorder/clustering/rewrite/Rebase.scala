@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   Union
 }
 import org.apache.spark.sql.types.{DataType, MapType}
+import org.apache.spark.sql.zorder.clustering.fit.CountsByNumber
 import org.apache.spark.sql.zorder.clustering.plan.OutputPlan
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.RunContext

@@ -6,6 +6,7 @@ import scala.collection.mutable
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.expressions.Cast
+import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -70,7 +71,8 @@ object SchemaUnion {
     val spelled = catalogSchema.map(c => if (caseSensitive) c else FileSpelling.of(c, footers))
     val union =
       spelled.map(c => merge.withCatalog(Nil, c.asNullable, files, holder(perSchema, _, _))).getOrElse(files)
-    val timestamps = SparkWriterSchema.timestamps(perSchema.map(_._1), timestampType)
+    val defaults = union.filter(_.metadata.contains(EXISTS_DEFAULT_COLUMN_METADATA_KEY))
+    val timestamps = timestampsOf(perSchema, timestampType, defaults)
     val (written, unwritable) = SparkWriterSchema.leaves(union, timestamps)
     val extra = catalogSchema.toSeq.flatMap { catalog =>
       SchemaProblems.collect(perSchema)(f =>
@@ -145,9 +147,22 @@ object SchemaUnion {
   /** The columns of a format that has its own schema and guarantees what its files hold. */
   def managed(footers: Seq[FileFooter], columns: StructType, timestampType: String): SchemaUnion = {
     val perSchema = distinctSchemas(footers)
-    val timestamps = SparkWriterSchema.timestamps(perSchema.map(_._1), timestampType)
+    // a default, or a value that only the format's metadata have
+    val timestamps = timestampsOf(perSchema, timestampType, columns)
     // the format has its own readers; nothing could be verified by a footer that we cannot read
     SchemaUnion(columns, timestamps, unreadable(perSchema.filter(_._1.schema.opaque)), losses = Nil)
+  }
+
+  /** @param filled columns that rows get from elsewhere where their file lacks them */
+  private def timestampsOf(
+      files: Seq[(FileFooter, Int)],
+      timestampType: String,
+      filled: Seq[StructField]): String = {
+    val footers = files.map(_._1)
+    SparkWriterSchema.timestamps(
+      footers,
+      timestampType,
+      SparkWriterSchema.lacksTimestamps(footers, filled))
   }
 
   /** The first file of each schema, and how many files share it. */

@@ -6,7 +6,7 @@ import scala.util.{Failure, Success, Try}
 
 import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaConverter
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{DataType, StructField, StructType, TimestampType}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, LeafColumn, SchemaReader}
 
@@ -16,10 +16,16 @@ private[stats] object SparkWriterSchema {
   private val Millis = "TIMESTAMP_MILLIS"
   private val Int96 = "INT96"
 
-  /** The timestamp type to write: that of the files, if it is to be kept and they agree. */
-  def timestamps(footers: Seq[FileFooter], timestampType: String): String = timestampType match {
+  /**
+   * The timestamp type to write: that of the files, if it is to be kept and they agree.
+   *
+   * @param more
+   *   whether rows get timestamps that their files do not have, such as a column's default: these may have microseconds
+   */
+  def timestamps(footers: Seq[FileFooter], timestampType: String, more: => Boolean): String = timestampType match {
     case "keep" =>
       footers.flatMap(_.schema.leaves).flatMap(timestampKind).distinct match {
+        case Seq(Millis) if more => Micros
         case Seq(one) => one
         case _ => Micros
       }
@@ -30,6 +36,22 @@ private[stats] object SparkWriterSchema {
   def inMicros(footers: Seq[FileFooter]): Set[Seq[String]] =
     footers.flatMap(_.schema.leaves).filter(timestampKind(_).contains(Micros)).map(l =>
       folded(l.column)).toSet
+
+  /** Whether some file lacks a column of timestamps, or a field of them, that is one of these. */
+  def lacksTimestamps(footers: Seq[FileFooter], columns: Seq[StructField]): Boolean = {
+    val wanted = columns.flatMap(c => timestampPaths(Seq(c.name), c.dataType))
+    wanted.nonEmpty && footers.exists { f =>
+      val there = f.schema.leaves.map(l => folded(l.column)).toSet
+      wanted.exists(path => !there(folded(path)))
+    }
+  }
+
+  /** Lists and maps come from their file as a whole, and have other names there. */
+  private def timestampPaths(path: Seq[String], dataType: DataType): Seq[Seq[String]] = dataType match {
+    case TimestampType => Seq(path)
+    case s: StructType => s.fields.toSeq.flatMap(f => timestampPaths(path :+ f.name, f.dataType))
+    case _ => Nil
+  }
 
   private def folded(column: Seq[String]): Seq[String] = column.map(_.toLowerCase(Locale.ROOT))
 

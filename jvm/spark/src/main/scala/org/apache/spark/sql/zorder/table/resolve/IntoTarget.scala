@@ -57,7 +57,8 @@ object IntoTarget extends Logging {
   /** Begins to write the copy. */
   def begin(session: ClassicSession, target: Path, source: ClusterTable, runId: String): TableWrite = {
     val fs = target.getFileSystem(session.sessionState.newHadoopConf())
-    val claim = claimOf(fs, target).flatMap(RunClaim.take(_, target.toString, runId, skipIfRunning = false))
+    // another copy may have begun since the place was looked at
+    val claim = claimOf(fs, target).flatMap(RunClaim.take(_, target.toString, runId, skipIfRunning = true))
     val staging = newStaging(session, target, runId)
     new StagedWrite(
       target,
