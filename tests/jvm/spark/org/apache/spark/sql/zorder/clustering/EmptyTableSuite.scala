@@ -32,7 +32,7 @@ class EmptyTableSuite extends AnyFunSuite with RunFixture {
   test("a table of one row gains nothing, and its columns are not said to hold NULL alone") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      numbers(1).write.parquet(path.toString)
+      numbers(1).repartition(1).write.parquet(path.toString)
       val row = zorder(path, "BY (a, b) WITH (fileCount = 4)")
       assert(status(row) === "NO_GAIN" && !reason(row).contains("NULL alone"), reason(row))
       assert(metric[Long](row, "inputBytes") === 0 && metric[Long](row, "totalFilesSkipped") === 1)
