@@ -17,10 +17,14 @@ class LoggedTimestampsSuite extends AnyFunSuite {
   test("the bounds of a file hold its moments, also in zones whose offset has seconds") {
     for {
       zone <- Seq("UTC", "Europe/Amsterdam", "Africa/Monrovia", "America/New_York")
-      moment <- Seq("1880-01-01T00:00:00.123456Z", "1930-06-01T12:34:56.789999Z", "1971-12-31T23:59:59.999999Z",
+      moment <- Seq(
+        "1880-01-01T00:00:00.123456Z",
+        "1930-06-01T12:34:56.789999Z",
+        "1971-12-31T23:59:59.999999Z",
         "2024-02-29T01:02:03.000001Z").map(Instant.parse)
     } {
-      val text = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSXXX").format(moment.atZone(ZoneId.of(zone)))
+      val text =
+        DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSXXX").format(moment.atZone(ZoneId.of(zone)))
       val stats = s"""{"numRecords":1,"minValues":{"at":"$text"},"maxValues":{"at":"$text"}}"""
       val (min, max) = logged.boundsOf(AddFile("f", Map.empty, 1L, 0L, dataChange = true, stats))(Seq("at"))
       val micros = moment.getEpochSecond * 1000000L + moment.getNano / 1000

@@ -300,7 +300,8 @@ private[statement] object ExplainStatement {
       })
     } else {
       val query = text.tokens.drop(from)
-      if (isName(query)) text.found(word, "where a query belongs, as in ZORDER EXPLAIN SELECT * FROM t WHERE ...")
+      if (isName(query))
+        text.found(word, "where a query belongs, as in ZORDER EXPLAIN SELECT * FROM t WHERE ...")
       ExplainQueryCommand(text.slice(query))
     }
   }

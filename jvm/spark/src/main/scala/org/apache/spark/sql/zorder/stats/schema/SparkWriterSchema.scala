@@ -22,15 +22,16 @@ private[stats] object SparkWriterSchema {
    * @param more
    *   whether rows get timestamps that their files do not have, such as a column's default: these may have microseconds
    */
-  def timestamps(footers: Seq[FileFooter], timestampType: String, more: => Boolean): String = timestampType match {
-    case "keep" =>
-      footers.flatMap(_.schema.leaves).flatMap(timestampKind).distinct match {
-        case Seq(Millis) if more => Micros
-        case Seq(one) => one
-        case _ => Micros
-      }
-    case _ => Micros
-  }
+  def timestamps(footers: Seq[FileFooter], timestampType: String, more: => Boolean): String =
+    timestampType match {
+      case "keep" =>
+        footers.flatMap(_.schema.leaves).flatMap(timestampKind).distinct match {
+          case Seq(Millis) if more => Micros
+          case Seq(one) => one
+          case _ => Micros
+        }
+      case _ => Micros
+    }
 
   /** Columns that are micros in some of the files, in lower case. */
   def inMicros(footers: Seq[FileFooter]): Set[Seq[String]] =
