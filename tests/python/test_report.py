@@ -14,11 +14,14 @@ pytest.importorskip("matplotlib", reason="the extra spark-zorder[report] is not 
 pytest.importorskip("jinja2", reason="the extra spark-zorder[report] is not installed")
 
 import audit_rows
+import numpy
 from spark_zorder import report
 from spark_zorder._errors import SetupError
 from spark_zorder.report import boxes, charts, svg
+from spark_zorder.report import page as page_of
 from spark_zorder.report.boxes import Box, Plane
 from spark_zorder.report.values import Scale, kind_of, reader
+from spark_zorder.view import readings
 from support import TOP
 
 pytestmark = pytest.mark.same_on_all_lines
@@ -196,7 +199,7 @@ def test_a_report_of_texts_that_were_no_numbers_before(tmp_path):
     rows, before = [audit_rows.audit(files, "OK", "Fine.")], audit_rows.boxes(files)
     before[0]["ranges"][0]["low"] = "4X"
     made = report.write(tmp_path / "r.html", rows, boxes=audit_rows.boxes(files), boxes_before=before)
-    assert "customer = a value" in made.read_text()
+    assert re.search(r"customer = &#39;\d+&#39; reads \d+ of 4 files", made.read_text())
 
 
 def test_of_a_table_with_partitions_the_worst_is_drawn(tmp_path):
@@ -216,7 +219,7 @@ def test_the_look_up_is_one_that_reads_as_much_as_the_mean():
     assert re.fullmatch(r"customer = [\d,]+", plane.lookup)
     texts = [Box((f"k{b.x[0]:05}", f"k{b.x[1]:05}"), b.y, 1) for b in cells]
     named = Plane.of("customer", "product", texts)
-    assert named.lookup == "customer = a value"
+    assert re.fullmatch(r"customer = 'k\d{5}'", named.lookup) and 3 <= len(named.read(texts)) <= 5
     # long texts without what all of them begin with, and not more of them than fit
     long = [Box((f"customer-{low:09}", f"customer-{high:09}"), b.y, 1) for b in cells for low, high in [b.x]]
     ticks = Plane.of("customer", "product", long).x.ticks(4, along=True)
@@ -289,3 +292,106 @@ def test_the_picture_of_readme_is_that_of_the_results(monkeypatch):
     assert new == old and any("of 64 files are read" in text for text in new)
     assert "docs/images/store_sales.svg" in (TOP / "README.md").read_text()
     assert len(drawn) < 60_000 and "http" not in drawn.replace("http://www.w3.org/2000/svg", "")
+
+
+MOMENT = datetime.datetime(2026, 11, 29, 10, 30, 12)
+
+
+def blocks_of(columns):
+    """Rows of clustering_boxes by ``a`` and ``b``: of each the least and greatest value, or None."""
+    known = [sorted({v for ends in column if ends for v in ends}) for column in columns]
+
+    def range_of(name, ends, order):
+        low, high = ends or (None, None)
+        texts = [None if v is None else str(v) for v in (low, high)]
+        ranks = [None if v is None else order.index(v) for v in (low, high)]
+        return dict(zip(("name", "low", "high", "low_rank", "high_rank"), (name, *texts, *ranks)))
+
+    return [
+        {
+            "path": f"part-{i}.parquet",
+            "row_count": 10,
+            "bytes": 400,
+            "ranges": [range_of(n, e, o) for n, e, o in zip("ab", both, known)],
+        }
+        for i, both in enumerate(zip(*columns))
+    ]
+
+
+def lines_of(columns, before=(), **options):
+    """What the table below the picture says: the look-up, and the files read of all."""
+    made = boxes.section(blocks_of(columns), blocks_of(before) if before else [], "", **options)
+    assert len(made) == 1
+    table = made[0].tables[0]
+    return table.caption, [(line[2], line[1]) for line in table.rows], made[0].pictures
+
+
+@pytest.mark.parametrize(
+    ("values", "first", "form"),
+    [
+        ([f"customer-0000-{i:04}" for i in range(160)], "N/A", "'{}'"),
+        ([f"https://example.org/orders/{i:04}" for i in range(160)], "http://x", "'{}'"),
+        ([1781234567890123456 + i for i in range(160)], None, "{:,}"),
+        ([MOMENT + datetime.timedelta(seconds=i) for i in range(160)], datetime.datetime(1, 1, 1), "{}"),
+        ([MOMENT + datetime.timedelta(microseconds=i) for i in range(160)], datetime.datetime(1, 1, 1), "{}"),
+        ([decimal.Decimal(f"{10**34}.{i:03}") for i in range(160)], decimal.Decimal("-1.000"), "{:,f}"),
+    ],
+)
+def test_a_look_up_reads_what_may_hold_it_and_no_rounded_number(values, first, form):
+    """Sixteen files of ten values each, in order, and perhaps one value far from all others."""
+    files = [(values[i], values[i + 9]) for i in range(0, 160, 10)]
+    if first is not None:
+        files[0] = (first, files[0][1])
+    places = [(i % 4, i % 4 + 1) for i in range(16)]
+    said, lines, _ = lines_of([files, places])
+    assert lines == [("1", "16")]
+    # the value is one that lies in a file
+    assert said.partition(" = ")[2] in [form.format(v) for v in values]
+
+
+def test_blocks_without_bounds_are_read_unless_they_hold_only_nulls():
+    files = [(10 * i, 10 * i + 9) for i in range(16)]
+    half = [ends if i % 2 else None for i, ends in enumerate(files)]
+    # of eight nothing is known, and each look-up has to read them
+    _, lines, pictures = lines_of([half, files])
+    assert lines == [("9", "16")]
+    assert (
+        "reads 9 of 16 files. 8 files without bounds of both columns cannot be drawn." in pictures[0].caption
+    )
+    # the bounds of the other column decide nothing
+    said, lines, pictures = lines_of([files, half])
+    assert lines == [("1", "16")] and said != lines_of([half, files])[0]
+    assert "8 files without bounds" in pictures[0].caption
+    # every file has statistics, so the rest holds nothing but NULL
+    assert lines_of([half, files], complete=(True, True))[1] == [("1", "16")]
+    assert lines_of([files, files], before=[half, files])[1] == [("9", "16"), ("1", "16")]
+    assert "drawn" not in lines_of([files, files])[2][0].caption
+
+
+def test_statistics_are_complete_if_the_audit_of_the_partition_says_so():
+    def row(partition, missing):
+        return {"partition": partition, "files_without_statistics": missing}
+
+    rows = [row(None, 1), row("d=1", 0), row("d=2", 1)]
+    audit = readings.read(rows)
+    assert [page_of.is_complete(audit, name) for name in ("", "d=1", "d=2", "d=3")] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+    assert page_of.is_complete(readings.read([row(None, 0)]), "")
+    assert not page_of.is_complete(readings.read([row(None, None)]), "") and not page_of.is_complete(None, "")
+
+
+def test_a_scale_passes_over_all_blocks_a_limited_number_of_times(monkeypatch):
+    """Also if there are many: what is drawn is then taken from the counts at some bounds."""
+    passes, clip = [], numpy.clip
+    monkeypatch.setattr(numpy, "clip", lambda a, *ends: passes.append(numpy.size(a)) or clip(a, *ends))
+    count = 50_000
+    scale = Scale.of([(10 * i, 10 * i + 9, 1) for i in range(count)])
+    places = [place for place, _ in scale.ticks(4, along=True)]
+    assert places == pytest.approx([0, 1 / 3, 2 / 3, 1], abs=0.01)
+    # between two of the points the share is still about right
+    assert [scale.below(v) for v in (0, 123_456, 499_999)] == pytest.approx([0, 0.246912, 1], abs=0.001)
+    assert sum(size >= count for size in passes) <= 2_000

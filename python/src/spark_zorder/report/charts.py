@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..view.units import percent
 from . import svg as style
-from .values import short
+from .texts import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

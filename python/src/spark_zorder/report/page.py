@@ -40,8 +40,11 @@ def html(
 ) -> str:
     """The whole page as text."""
     now, was = read(audit, table), None if before is None else read(before, table)
+    drawn = now.partitions[0].name if now.partitions else ""
     made = [
-        *boxes_section(_rows(boxes), _rows(boxes_before), now.partitions[0].name if now.partitions else ""),
+        *boxes_section(
+            _rows(boxes), _rows(boxes_before), drawn, (is_complete(now, drawn), is_complete(was, drawn))
+        ),
         *sections.shares(now, was),
         *sections.depths(now, was),
         *sections.partitions(now),
@@ -64,6 +67,12 @@ def html(
 
 def _rows(rows: Rows | None) -> list[dict[str, Any]]:
     return [] if rows is None else dicts(rows)
+
+
+def is_complete(audit: Audit | None, partition: str) -> bool:
+    """Whether all files of a partition, or of a table without partitions, are known to have statistics."""
+    scopes = [] if audit is None else [audit.whole, *audit.partitions]
+    return any(s.name == partition and s.fields.get("files_without_statistics") == 0 for s in scopes)
 
 
 def _template() -> Any:

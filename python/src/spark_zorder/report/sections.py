@@ -11,7 +11,7 @@ from ..view.results import history as table_of
 from ..view.results import measured
 from ..view.units import count, percent
 from . import charts
-from .values import short
+from .texts import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
