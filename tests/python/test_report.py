@@ -17,7 +17,7 @@ import audit_rows
 import numpy
 from spark_zorder import report
 from spark_zorder._errors import SetupError
-from spark_zorder.report import boxes, charts, svg
+from spark_zorder.report import boxes, charts, sections, svg
 from spark_zorder.report import page as page_of
 from spark_zorder.report.boxes import Box, Plane
 from spark_zorder.report.values import Scale, kind_of, reader
@@ -395,3 +395,57 @@ def test_a_scale_passes_over_all_blocks_a_limited_number_of_times(monkeypatch):
     # between two of the points the share is still about right
     assert [scale.below(v) for v in (0, 123_456, 499_999)] == pytest.approx([0, 0.246912, 1], abs=0.001)
     assert sum(size >= count for size in passes) <= 2_000
+
+
+@pytest.mark.parametrize(
+    ("ends", "texts"),
+    [
+        (["1000.10", "1000.37", "1000.61", "1000.89"], ["1,000.1", "1,000.4", "1,000.6", "1,000.9"]),
+        (["1.00012", "1.00013", "1.00014", "1.00015"], ["1.00012", "1.00013", "1.00014", "1.00015"]),
+        (["1000.10", "2000.50"], ["1,000", "2,000"]),
+        (["2026-11-29 10:30:12", "2026-11-29 10:30:45"], ["…10:30:12", "…10:30:45"]),
+        (["2026-11-29 10:30:12", "2026-11-30 10:30:12"], ["2026-11-29 10:30", "2026-11-30 10:30"]),
+        (["1781234567890123456", "1781234567890123999"], ["…456", "…999"]),
+        (["false", "true"], ["false", "true"]),
+        (["00067", "00900"], ["00067", "00900"]),
+        (
+            ["N/A", "customer-0000-0001-a", "customer-0000-0001-b"],
+            ["N/A", "customer…-0001-a", "customer…-0001-b"],
+        ),
+    ],
+)
+def test_ticks_are_written_so_that_they_differ(ends, texts):
+    found = list(map(reader(ends), ends))
+    scale = Scale.of([(low, high, 1) for low, high in zip(found, found[1:])])
+    assert [text for _, text in scale.ticks(len(ends), along=False)] == texts
+
+
+@pytest.mark.parametrize(
+    ("ends", "look_up"),
+    [
+        (("1000.10", "1000.89"), r"1,000\.\d\d?"),
+        (("2026-11-29 10:30:12", "2026-11-29 10:30:45"), r"2026-11-29 10:30:\d\d"),
+        (("false", "true"), "false|true"),
+        (("00067", "00900"), "'00067'|'00900'"),
+    ],
+)
+def test_the_look_up_is_a_value_between_the_bounds(ends, look_up):
+    values = tuple(map(reader(ends), ends))
+    plane = Plane.of("a", "b", [Box(values, (0, 1), 1)])
+    assert re.fullmatch(f"a = ({look_up})", plane.lookup) and values[0] <= plane.at <= values[1]
+
+
+def test_lines_of_a_trend_look_different():
+    assert len({str(charts.looks(i)) for i in range(36)}) == 36
+
+
+def test_long_names_of_columns_differ_and_are_told_whole():
+    names = [f"order.delivery.address.{name}" for name in ("postcode", "street", "city")]
+    row = audit_rows.audit(audit_rows.in_cells(audit_rows.sales(2000), 2), "OK", "")
+    figures = next(level for level in row["levels"] if level["name"] and level["level"] == "file")
+    row["levels"] = [{**figures, "name": name} for name in names]
+    picture = sections.shares(readings.read([row]), None)[0].pictures[0]
+    root = ElementTree.fromstring(picture.svg)
+    labels = {"".join(e.itertext()) for e in root.iter("text") if "".join(e.itertext()).endswith("files")}
+    assert len(labels) == 3 and max(map(len, labels)) <= 28
+    assert all(f"{name} · files" in root.find("desc").text for name in names)

@@ -124,13 +124,11 @@ def trend(
     name: str, title: str, description: str, lines: dict[str, list[float | None]], runs: Sequence[str]
 ) -> str:
     """Draws one line for each column over the runs."""
-    dashes = ((1, 0), (4, 2), (1, 1.5), (6, 2, 1, 2))
 
     def draw(axes: Axes) -> None:
         for i, values in enumerate(lines.values()):
             known = [(at, v) for at, v in enumerate(values) if v is not None]
-            looks: dict[str, Any] = {"dashes": dashes[i % 4], "marker": "os^D"[i % 4], "markersize": 5}
-            axes.plot([at for at, _ in known], [v for _, v in known], color=style.NOW, **looks)
+            axes.plot([at for at, _ in known], [v for _, v in known], color=style.NOW, **looks(i))
         every = -(-len(runs) // 8)
         axes.set_xticks(range(0, len(runs), every), list(runs)[::every])
         axes.set(ylim=(0, 1.05), xlabel="run")
@@ -139,6 +137,15 @@ def trend(
         _legend(axes, list(lines))
 
     return style.svg(name, title, description, 2.4, draw)
+
+
+def looks(line: int) -> dict[str, Any]:
+    """The dashes and the marker of a line. Those of 36 lines differ, since 4 and 9 have no common factor."""
+    return {"dashes": _DASHES[line % 4], "marker": _MARKERS[line % 9], "markersize": 5}
+
+
+_DASHES = ((1, 0), (4, 2), (1, 1.5), (6, 2, 1, 2))
+_MARKERS = "os^DvPX<>"
 
 
 def _legend(axes: Axes, labels: Sequence[str]) -> None:

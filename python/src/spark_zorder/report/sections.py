@@ -11,7 +11,7 @@ from ..view.results import history as table_of
 from ..view.results import measured
 from ..view.units import count, percent
 from . import charts
-from .texts import short
+from .texts import middle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _QUERIES = 10
 _PARTITIONS = 15
 _RUNS = 30
+# a name of so many characters fits beside a bar, with the level after it
+_LONGEST = 15
 
 WORDS = (
     (
@@ -64,23 +66,22 @@ class Section:
 
 def shares(now: Audit, was: Audit | None) -> list[Section]:
     """The section about what look-ups read, by column and level."""
-    bars = []
+    bars, said = [], []
     for c in audited.worth_showing(now.whole, was.whole if was else None):
         old = was.whole.find(c.level, c.column) if was else None
-        bars.append(
-            charts.Bar(f"{short(c.column, 18)} · {c.blocks}", c.share, c.bound, old.share if old else None)
-        )
+        label = f"{middle(c.column, _LONGEST)} · {c.blocks}"
+        bars.append(charts.Bar(label, c.share, c.bound, old.share if old else None))
+        said.append(f"{c.column} · {c.blocks} {percent(c.share)}, bound {percent(c.bound)}")
     if not bars:
         return []
     title = "Share of the table that a look-up of one value reads"
-    said = "; ".join(f"{b.label} {percent(b.share)}, bound {percent(b.bound)}" for b in bars)
     text = "Shorter is better. A bar that ends at its mark is as short as any layout could make it."
     return [
         Section(
             "What a look-up reads",
             [text],
             [*([("before", "before")] if was else []), ("", "now"), ("bound", "bound")],
-            [Picture(charts.shares("shares", title, said, bars))],
+            [Picture(charts.shares("shares", title, "; ".join(said), bars))],
             [audited.shares(now, was, "The same in numbers")],
         )
     ]
