@@ -449,3 +449,16 @@ def test_long_names_of_columns_differ_and_are_told_whole():
     labels = {"".join(e.itertext()) for e in root.iter("text") if "".join(e.itertext()).endswith("files")}
     assert len(labels) == 3 and max(map(len, labels)) <= 28
     assert all(f"{name} · files" in root.find("desc").text for name in names)
+
+
+def test_names_cannot_change_the_direction_of_a_line(tmp_path):
+    name = "t\u202eq\u2066"
+    files = audit_rows.in_cells(audit_rows.sales(2000), 2)
+    row, drawn = audit_rows.audit(files, "OK", name, name), audit_rows.boxes(files)
+    for found in (*row["levels"], *(found for block in drawn for found in block["ranges"])):
+        found["name"] = found["name"] and f"{found['name']}{name}"
+    text = report.write(
+        tmp_path / "r.html", [row], boxes=drawn, queries=audit_rows.asked(), table=name
+    ).read_text()
+    assert not set("\u202e\u2066") & set(text) and r"customert\u202eq\u2066" in text
+    assert "<svg" in text and "<table>" in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 import types
 
@@ -86,6 +88,36 @@ def test_a_name_cannot_change_what_a_terminal_shows():
         f"{'a'.ljust(len(shown))}  {'22'.rjust(len(shown))}",
         shown,
     ]
+
+
+def test_a_name_cannot_change_what_a_notebook_shows():
+    name = "t\u202eq\u2066"
+    table = Table(name, ["column", name], [[name, "1"]], (1,), name)
+    html = as_html([Said(name, name), Statement(name, name), table])
+    assert not set("\u202e\u2066") & set(html) and html.count(r"t\u202eq\u2066") == 8
+
+
+def test_full_width_names_keep_the_columns_of_a_table_in_line():
+    # two columns wide each, and one letter with an accent of its own
+    table = Table("", ["column", "n"], [["顧客", "1"], ["e\u0301t", "22"], ["a", "333"]], (1,))
+    assert as_text([table]).split("\n") == [
+        "column    n",
+        "------  ---",
+        "顧客      1",
+        "e\u0301t       22",
+        "a       333",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tty", "terminal", "width"), [(False, 40, 100), (True, 40, 40), (True, 200, 100), (True, 3, 20)]
+)
+def test_sentences_are_as_wide_as_the_terminal_and_100_at_most(monkeypatch, tty, terminal, width):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: tty, raising=False)
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((terminal, 24)))
+    text = as_text([Said("OK", "a b " * 100)])
+    assert max(map(len, text.split("\n"))) in (width, width - 1)
+    assert as_text([Said("OK", "a b " * 100)], 30) != text
 
 
 def test_sentences_are_broken_between_words_and_not_in_names():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar
 from . import _sql, report
 from ._table import OptimizeBuilder, ZOrderTable
 from .view import terminal
+from .view.lines import columns
 from .view.notebook import show
 from .view.parts import Table, as_text
 from .view.readings import dicts
@@ -28,6 +29,8 @@ FILES = 16
 PAGE_ROWS = 2_000
 COLUMNS = ("customer", "product")
 LOOKUPS = 40
+# spaces before what the audits say
+_INDENT = 3
 
 Answers = dict[str, list[tuple[int, int, int]]]
 
@@ -53,7 +56,7 @@ def _show(spark: SparkSession, path: str) -> None:
     by = ", ".join(COLUMNS)
     answers = with_time(f"2. look up {LOOKUPS} values of each of {by}", lambda: look_up(spark, path))
     before = with_time("3. audit it, from footers alone", lambda: audited(spark, path))
-    print("\n" + _indented(terminal.text(before["audit"], table=path)) + "\n")
+    print("\n" + _indented(terminal.text(before["audit"], table=path, width=columns() - _INDENT)) + "\n")
     ask = _wanted(table).dryRun()
     forecast = with_time(f"4. ask: ZORDER TABLE ... BY ({by}) ... DRY RUN", lambda: _row(ask))
     row = with_time(f"5. do: ZORDER TABLE ... BY ({by})", lambda: _row(_wanted(table)))
@@ -63,7 +66,7 @@ def _show(spark: SparkSession, path: str) -> None:
         raise RuntimeError("The look-ups answer differently after the run: please report this.")
     print("   the same answers")
     now = with_time("7. audit it again", lambda: audited(spark, path))
-    print("   " + terminal.text(now["audit"]).partition("\n\n")[0].replace("\n", "\n   "))
+    print(_indented(terminal.text(now["audit"], width=columns() - _INDENT).partition("\n\n")[0]))
     print("\nShare of the table that a look-up of one value reads, and the least that any layout could:\n")
     print(as_text([table_of(forecast, row)]))
     print("\nWhat the run says:\n")
@@ -92,7 +95,7 @@ def reported(now: dict[str, Any], before: dict[str, Any], table: ZOrderTable) ->
 
 
 def _indented(text: str) -> str:
-    return "\n".join(f"   {line}".rstrip() for line in text.splitlines())
+    return "\n".join(f"{' ' * _INDENT}{line}".rstrip() for line in text.splitlines())
 
 
 def _wanted(table: ZOrderTable) -> OptimizeBuilder:

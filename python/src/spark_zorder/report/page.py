@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..view import audited
+from ..view.lines import visible
 from ..view.readings import Audit, dicts, read
 from ..view.units import count, percent, size
 from . import sections
@@ -80,9 +81,16 @@ def _template() -> Any:
 
     text = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
     # names of tables and columns come from users, so everything but our own text is escaped
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=False)
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=False, finalize=shown
+    )
     environment.filters["together"] = together
     return environment.from_string(text)
+
+
+def shown(value: Any) -> Any:
+    """Escapes the characters that change the direction of a line, in all that is not our own markup."""
+    return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def together(text: str | None) -> str:

@@ -8,6 +8,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from ..view.lines import visible
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -91,13 +93,15 @@ def _embedded(document: bytes, name: str, title: str, description: str) -> str:
             element.set("style", _themed(element.get("style", "")))
         if "d" in element.attrib:
             element.set("d", _short(element.get("d", "")))
+        if element.tag == "text" and element.text:
+            element.text = visible(element.text)
     for needless in ("width", "height", "version"):
         root.attrib.pop(needless, None)
     root.set("role", "img")
     root.set("aria-labelledby", f"{name}-title {name}-desc")
     for at, (tag, text) in enumerate((("title", title), ("desc", description))):
         child = ElementTree.Element(tag, {"id": f"{name}-{tag}"})
-        child.text = _readable(text)
+        child.text = visible(_readable(text))
         root.insert(at, child)
     return ElementTree.tostring(root, encoding="unicode")
 

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
+import unicodedata
 from textwrap import fill
+
+# sentences in longer lines are hard to read
+_WIDEST = 100
+# narrower lines would hold one word each
+_NARROWEST = 20
 
 # control characters, and those that change the direction of what is written
 _OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -22,6 +30,24 @@ def visible(text: str) -> str:
 def visible_lines(text: str) -> str:
     """The same of a text that has lines itself, such as an error of Spark."""
     return "\n".join(map(visible, re.split(r"\r?\n", text)))
+
+
+def columns() -> int:
+    """The width for sentences: 100, or that of the terminal that is printed to if it is narrower."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return _WIDEST
+    return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size().columns))
+
+
+def width_of(text: str) -> int:
+    """The columns that a terminal gives a text: two for a full-width character, none for an accent."""
+    return sum(map(_width, text))
+
+
+def _width(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
 
 
 def wrapped(text: str, width: int) -> str:

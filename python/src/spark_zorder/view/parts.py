@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Union
 
-from .lines import visible, wrapped
+from .lines import columns, visible, width_of, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -52,9 +52,13 @@ class Table:
 Part = Union[Said, Statement, Table]
 
 
-def as_text(parts: Sequence[Part], width: int = 100) -> str:
-    """The parts as text, with an empty line between them. Only sentences are broken at the width."""
-    return "\n\n".join(_text(part, width) for part in parts)
+def as_text(parts: Sequence[Part], width: int | None = None) -> str:
+    """The parts as text, with an empty line between them. Only sentences are broken at the width.
+
+    Without a width it is 100, or that of the terminal if it is narrower.
+    """
+    found = columns() if width is None else width
+    return "\n\n".join(_text(part, found) for part in parts)
 
 
 def _text(part: Part, width: int) -> str:
@@ -64,13 +68,13 @@ def _text(part: Part, width: int) -> str:
         return "\n".join([*([part.intro] if part.intro else []), f"    {visible(part.sql)}"])
     heads, *rows = ([visible(cell) for cell in line] for line in (part.heads, *part.rows))
     lines = [heads, *rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
+    widths = [max(width_of(line[i]) for line in lines) for i in range(len(heads))]
 
     def line(cells: Sequence[str]) -> str:
-        placed = [
-            cell.rjust(w) if i in part.numeric else cell.ljust(w)
-            for i, (cell, w) in enumerate(zip(cells, widths))
-        ]
+        placed = []
+        for i, (cell, width) in enumerate(zip(cells, widths)):
+            room = " " * (width - width_of(cell))
+            placed.append(room + cell if i in part.numeric else cell + room)
         return "  ".join(placed).rstrip()
 
     table = [line(heads), "  ".join("-" * w for w in widths), *map(line, rows)]
@@ -87,24 +91,29 @@ _CELL = "padding:0.2em 0.8em 0.2em 0;border-bottom:1px solid rgba(128,128,128,0.
 _SIDE = ("text-align:left;", "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;")
 
 
+def _escaped(text: str) -> str:
+    """The text as HTML. A name cannot change the direction of what stands beside it."""
+    return escape(visible(text))
+
+
 def _html(part: Part) -> str:
     if isinstance(part, Said):
-        word = f"<b>{escape(part.word)}</b>: " if part.word else ""
-        return f"<p>{word}{escape(part.text)}</p>"
+        word = f"<b>{_escaped(part.word)}</b>: " if part.word else ""
+        return f"<p>{word}{_escaped(part.text)}</p>"
     if isinstance(part, Statement):
-        intro = f"<p>{escape(part.intro)}</p>" if part.intro else ""
-        return f'{intro}<pre style="white-space:pre-wrap">{escape(part.sql)}</pre>'
+        intro = f"<p>{_escaped(part.intro)}</p>" if part.intro else ""
+        return f'{intro}<pre style="white-space:pre-wrap">{_escaped(part.sql)}</pre>'
 
     def cells(kind: str, texts: Sequence[str]) -> str:
         made = [
-            f'<{kind} style="{_CELL}{_SIDE[i in part.numeric]}">{escape(text)}</{kind}>'
+            f'<{kind} style="{_CELL}{_SIDE[i in part.numeric]}">{_escaped(text)}</{kind}>'
             for i, text in enumerate(texts)
         ]
         return f"<tr>{''.join(made)}</tr>"
 
     body = "".join(cells("td", row) for row in part.rows)
     style = "text-align:left;white-space:normal"
-    caption = f'<caption style="{style}">{escape(part.caption)}</caption>' if part.caption else ""
-    note = f"<p>{escape(part.note)}</p>" if part.note else ""
+    caption = f'<caption style="{style}">{_escaped(part.caption)}</caption>' if part.caption else ""
+    note = f"<p>{_escaped(part.note)}</p>" if part.note else ""
     table = f"<table>{caption}<thead>{cells('th', part.heads)}</thead><tbody>{body}</tbody></table>"
     return f'<div style="overflow-x:auto">{table}</div>{note}'

@@ -19,13 +19,14 @@ def text(
     before: Rows | None = None,
     queries: Rows | None = None,
     partitions: int = audited.PARTITIONS,
-    width: int = 100,
+    width: int | None = None,
 ) -> str:
     """The rows of an audit as text; the caller prints it.
 
     ``table`` is the name of the table. ``before`` are the rows of an earlier audit; its shares are shown
     beside the present ones. ``queries`` are the rows of the audit of a query log. At most ``partitions`` are
-    listed. Rows are dicts, Rows, or a DataFrame.
+    listed. Rows are dicts, Rows, or a DataFrame. Sentences are broken at ``width``: without it at 100, or at
+    the width of the terminal if it is narrower.
     """
     earlier = None if before is None else read(before, table)
     asked = [] if queries is None else dicts(queries)
