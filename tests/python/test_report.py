@@ -371,6 +371,11 @@ def test_blocks_without_bounds_are_read_unless_they_hold_only_nulls():
     assert lines_of([half, files], complete=(True, True))[1] == [("1", "16")]
     assert lines_of([files, files], before=[half, files])[1] == [("9", "16"), ("1", "16")]
     assert "drawn" not in lines_of([files, files])[2][0].caption
+    many = [(i, i) for i in range(boxes.MOST + 1)]
+    caption = lines_of([many, [*many[:-2], None, *many[-1:]]])[2][0].caption
+    assert "1 file without bounds" in caption and "drawn, taken evenly" not in caption
+    caption = lines_of([many + many, [None, *many[1:], *many]])[2][0].caption
+    assert "1 file without bounds" in caption and "2,000 of the others are drawn" in caption
 
 
 def test_statistics_are_complete_if_the_audit_of_the_partition_says_so():

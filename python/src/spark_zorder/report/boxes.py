@@ -80,7 +80,8 @@ def _picture(name: str, head: str, level: str, plane: Plane, of: Sequence[Box]) 
         said += f" {left} without bounds of both columns cannot be drawn."
     shown = drawn(placed)
     if len(shown) < len(placed):
-        said += f" {len(shown):,} of them are drawn, taken evenly."
+        others = "them" if len(placed) == len(of) else "the others"
+        said += f" {len(shown):,} of {others} are drawn, taken evenly."
     title = f"{len(of):,} {blocks} by {plane.x_name} and {plane.y_name}" + (
         f", {head.lower()}" if head else ""
     )
