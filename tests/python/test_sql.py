@@ -60,7 +60,9 @@ def test_a_predicate_stays_inside_its_brackets(predicate):
         _ = statement(where=predicate)
 
 
-@pytest.mark.parametrize("predicate", ["s = ')'", 's = ")"', "`)` = 1", "a IN (1, (2))", "a > 1 -- :)", "a /* ) */ = 1"])
+@pytest.mark.parametrize(
+    "predicate", ["s = ')'", 's = ")"', "`)` = 1", "a IN (1, (2))", "a > 1 -- :)", "a /* ) */ = 1"]
+)
 def test_a_bracket_in_quotes_or_comments_closes_nothing(predicate):
     assert f"({predicate}" in statement(where=predicate)
 

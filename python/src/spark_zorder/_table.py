@@ -107,9 +107,8 @@ class ZOrderTable:
     def detail(self, format: str | None = None) -> DataFrame:
         """One row about the table: how it is clustered, since when, its files and their bytes.
 
-        ``clusteringColumns`` and ``curve`` are those of the newest run in force; NULL if there is none. ``runs``
-        counts all clustering runs that the history has.
-        A ``format`` that is not that of a table by path raises ValueError.
+        ``clusteringColumns`` and ``curve`` are those of the newest run in force; NULL if there is none.
+        ``runs`` counts all clustering runs that the history has. A ``format`` that is not that of a table by path raises ValueError.
         """
         from .audit import with_spark
 
@@ -168,8 +167,9 @@ class ZOrderTable:
     def history(self, limit: int | None = None) -> DataFrame:
         """The clustering runs of the table and its rollbacks, or the newest ``limit`` of them, oldest first.
 
-        ``operation`` tells them apart. ``status`` is ``DONE``, or ``ROLLED_BACK`` if a later rollback undid the run. A run that changed
-        nothing, such as one that ended as ``NO_GAIN``, is not listed. ``report`` has the run's row as JSON.
+        ``operation`` tells them apart. ``status`` is ``DONE``, or ``ROLLED_BACK`` if a later rollback undid the
+        run. A run that changed nothing, such as one that ended as ``NO_GAIN``, is not listed. ``report`` has the
+        run's row as JSON.
         """
         _session.require_functions(self._spark)
         return shown(self._spark.sql(_sql.history(self._target, limit)))
