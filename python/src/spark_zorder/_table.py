@@ -108,7 +108,8 @@ class ZOrderTable:
         """One row about the table: how it is clustered, since when, its files and their bytes.
 
         ``clusteringColumns`` and ``curve`` are those of the newest run in force; NULL if there is none.
-        ``runs`` counts all clustering runs that the history has. A ``format`` that is not that of a table by path raises ValueError.
+        ``runs`` counts all clustering runs that the history has. A ``format`` that is not that of a table by
+        path raises ValueError.
         """
         from .audit import with_spark
 
