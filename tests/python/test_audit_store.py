@@ -17,6 +17,7 @@ pytest.importorskip("pyarrow")
 import pyarrow as pa
 from pyarrow import fs, parquet
 from spark_zorder import __main__ as cli
+from spark_zorder._errors import AuditError
 from spark_zorder.audit.files import listing
 from support import TOP
 
@@ -87,13 +88,42 @@ def test_keys_that_stand_for_directories_are_no_files():
     assert [file.rel for file in found.files] == ["day=1/part-0.parquet"] and not found.indexed
 
 
+@pytest.mark.parametrize("path", ["a b/c", "a%20b/c", "a#b", "a%23b", "ä/[c]", "k=1,2;d@e:f/+~c"])
+@pytest.mark.parametrize("more", ["", "&endpoint_override=host:9000"])
+def test_a_path_in_a_store_is_the_one_that_a_statement_names(path, more):
+    uri = listing.pyarrow_uri(f"s3a://KEY:a%2Fb@b/{path}?region=eu-west-1{more}")
+    assert fs.FileSystem.from_uri(uri)[1] == f"b/{path}"
+
+
+def test_a_path_of_fsspec_stays_as_it_is():
+    assert listing.pyarrow_uri("hf://datasets/a b%20") == "hf://datasets/a b%20"
+    assert listing.pyarrow_uri("fsspec+ftp://h/a b") == "fsspec+ftp://h/a b"
+
+
+def test_a_directory_with_a_blank_is_found_and_shown_as_it_was_typed(monkeypatch):
+    class Stores:
+        @staticmethod
+        def from_uri(uri):
+            store, root = known.from_uri(uri)
+            store.create_dir(root)
+            return store, root
+
+    known = fs.FileSystem
+    monkeypatch.setattr(fs, "FileSystem", Stores)
+    found = listing.place("mock://h/a b%20#c/")
+    assert (found.text, found.root) == ("mock://h/a b%20#c/", "a b%20#c")
+    with pytest.raises(AuditError, match=re.escape("nosuch://b/a b cannot be opened: ")) as error:
+        listing.place("nosuch://b/a b")
+    assert "a%20b" not in str(error.value)
+
+
 def test_two_requests_a_file(store, capsys):
     bucket, at, log = store
-    write(bucket / "t")
-    uri = f"s3a://tab/t?scheme=http&endpoint_override={at}"
+    write(bucket / "t a%20#")
+    uri = f"s3a://tab/t a%20#?scheme=http&endpoint_override={at}"
     assert cli.main(["audit", uri, "--by", "a", "--json"]) == 0
     out = capsys.readouterr().out
-    assert cli.main(["audit", str(bucket / "t"), "--by", "a", "--json"]) == 0
+    assert cli.main(["audit", str(bucket / "t a%20#"), "--by", "a", "--json"]) == 0
     assert capsys.readouterr().out == out
     made = Counter(re.findall(r" s3_(\w+) ", log.read_text()))
     # one more for the file that has the schema, and a HEAD before each: pyarrow reads bytes only after it has

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from urllib.parse import quote
 
 from ..._errors import AuditError
 
@@ -22,6 +23,10 @@ STATE = "_zorder"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 # Hadoop's names of file systems that have another name in pyarrow
 _SCHEMES = {"s3a": "s3", "s3n": "s3", "wasb": "abfs", "wasbs": "abfss"}
+# scheme, host or bucket, path, and parameters
+_URI = re.compile(r"([^:]+)(:/(?:/[^/?]*)?)([^?]*)(.*)", re.DOTALL)
+# what the path of a URI may hold as it is, beside letters and digits (RFC 3986)
+_AS_IT_IS = "/:@!$&'()*+,;=-._~"
 
 
 @dataclass(frozen=True)
@@ -83,12 +88,12 @@ def place(text: str) -> Place:
         return Place(text if scheme or os.path.isabs(root) else full, full)  # noqa: PTH117
     from pyarrow import fs
 
-    uri = _SCHEMES.get(scheme[1].lower(), scheme[1].lower()) + text[len(scheme[1]) :]
+    uri = pyarrow_uri(text)
     try:
         filesystem, root = fs.FileSystem.from_uri(uri)
         info = filesystem.get_file_info(root.rstrip("/"))
     except Exception as error:
-        why = (str(error) or type(error).__name__).splitlines()[0].replace(uri, shown(uri)).rstrip(".")
+        why = (str(error) or type(error).__name__).splitlines()[0].replace(uri, shown(text)).rstrip(".")
         # Hadoop knows more file systems, and other keys
         raise AuditError(f"{shown(text)} cannot be opened: {why}; try --spark.") from error
     if info.type != fs.FileType.Directory:
@@ -96,6 +101,19 @@ def place(text: str) -> Place:
         raise AuditError(f"{shown(text)} {what}; give the directory of a table.")
     _check_name(shown(text), root.rstrip("/"))
     return Place(shown(text), root.rstrip("/"), filesystem)
+
+
+def pyarrow_uri(text: str) -> str:
+    """The URI by which pyarrow finds the directory that Hadoop finds by this one.
+
+    pyarrow takes a part such as ``%20`` for one character. Hadoop, and so a statement, takes it as it is.
+    """
+    found = _URI.fullmatch(text)
+    # fsspec decodes nothing
+    if found is None or found[1] == "hf" or found[1].startswith("fsspec+"):
+        return text
+    scheme, host, path, parameters = found.groups()
+    return _SCHEMES.get(scheme.lower(), scheme.lower()) + host + quote(path, safe=_AS_IT_IS) + parameters
 
 
 def _check_name(text: str, root: str) -> None:
