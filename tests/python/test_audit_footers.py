@@ -17,7 +17,7 @@ import footer_cases
 import pyarrow as pa
 from pyarrow import parquet
 from spark_zorder._errors import AuditError
-from spark_zorder.audit import plain, rows
+from spark_zorder.audit import plain, texts
 from spark_zorder.audit.files import footers, listing, normalized, table
 from spark_zorder.audit.files.sparktype import SparkType
 
@@ -275,8 +275,8 @@ def test_columns_that_are_encrypted_behind_a_plain_footer(tmp_path):
     ],
 )  # fmt: skip
 def test_numbers_are_written_as_spark_writes_them(number, as_double, as_float):
-    assert rows.value_text(normalized.of_double(number), SparkType("double")) == as_double
-    assert rows.value_text(normalized.of_float(number), SparkType("float")) == as_float
+    assert texts.value_text(normalized.of_double(number), SparkType("double")) == as_double
+    assert texts.value_text(normalized.of_float(number), SparkType("float")) == as_float
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,43 @@ def test_numbers_are_written_as_spark_writes_them(number, as_double, as_float):
         (-99999999999999999999999999999999999999, 18, "-99999999999999999999.999999999999999999"),
         (10000000000000000000000000000000000001, 38, "0.10000000000000000000000000000000000001"),
         (1, 38, "0.00000000000000000000000000000000000001"), (-5, 2, "-0.05"), (0, 2, "0.00"),
+        (10**38, 0, None),
     ],
 )  # fmt: skip
 def test_decimals_keep_all_their_digits(unscaled, scale, wanted):
-    assert rows.value_text(unscaled, SparkType("decimal", 38, scale)) == wanted
+    assert texts.value_text(unscaled, SparkType("decimal", 38, scale)) == wanted
+
+
+DAY_MICROS, HOUR_NANOS = 86_400 * 10**6, 3600 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "wanted"),
+    [
+        (-719162, "date", "0001-01-01"), (-719528, "date", "0000-01-01"), (-719529, "date", "-0001-12-31"),
+        (2932896, "date", "9999-12-31"), (2932897, "date", "+10000-01-01"), (11016, "date", "2000-02-29"),
+        (2**31 - 1, "date", "+5881580-07-11"), (-(2**31), "date", "-5877641-06-23"),
+        (-719162 * DAY_MICROS, "timestamp", "0001-01-01 00:00:00"),
+        (2932897 * DAY_MICROS + 60, "timestamp_ntz", "+10000-01-01 00:00:00.00006"),
+        (-1, "timestamp", "1969-12-31 23:59:59.999999"),
+        (2**63 - 1, "timestamp_ntz", "+294247-01-10 04:00:54.775807"),
+        (-(2**63), "timestamp_ntz", "-290308-12-21 19:59:05.224192"),
+        (HOUR_NANOS // 2, "time(6)", "00:30:00"), (HOUR_NANOS // 2, "time", "00:30:00"),
+        (HOUR_NANOS + 10**6, "time(3)", "01:00:00.001"), (HOUR_NANOS + 1, "time(6)", None),
+        (24 * HOUR_NANOS, "time(6)", None), (-1, "time(9)", None), (5, "time(9)", "00:00:00.000000005"),
+        (14, "interval year to month", "INTERVAL '1-2' YEAR TO MONTH"),
+        (-14, "interval year to month", "INTERVAL '-1-2' YEAR TO MONTH"),
+        (24, "interval year", "INTERVAL '2' YEAR"), (14, "interval year", None),
+        (-14, "interval month", "INTERVAL '-14' MONTH"),
+        (1_800_000_000_000, "interval day to hour", "INTERVAL '20 20' DAY TO HOUR"),
+        (90_061_500_000, "interval day to second", "INTERVAL '1 01:01:01.5' DAY TO SECOND"),
+        (90_061_500_000, "interval day to minute", None), (90_061_500_000, "interval unknown", None),
+        (-(2**63), "interval day to second", "INTERVAL '-106751991 04:00:54.775808' DAY TO SECOND"),
+        (0, "interval hour to minute", "INTERVAL '00:00' HOUR TO MINUTE"),
+        (-1_500_000, "interval second", "INTERVAL '-01.5' SECOND"), (-500_000, "interval second", None),
+        (-500_000, "interval minute to second", "INTERVAL '-00:00.5' MINUTE TO SECOND"),
+    ],
+)  # fmt: skip
+def test_times_and_intervals_are_written_as_spark_writes_them(value, name, wanted):
+    """The texts are those of the JVM's ValueText."""
+    assert texts.value_text(value, SparkType(name)) == wanted

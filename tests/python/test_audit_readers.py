@@ -11,11 +11,13 @@ import random
 
 import audit_tables
 import pyarrow as pa
+import pyspark
 import spark_zorder
 from pyarrow import parquet
 from spark_zorder import __main__ as cli
 from spark_zorder.audit import plain
 from spark_zorder.audit.files import listing, normalized, table
+from support import version
 
 pytestmark = pytest.mark.same_on_all_lines
 
@@ -217,15 +219,47 @@ def test_more_blocks_than_are_measured(spark, tmp_path):
     assert same_rows(spark, tmp_path, "a, b")[0]["levels"][3]["total_count"] == 1950
 
 
-def test_boxes_are_the_same(spark, tmp_path):
-    audit_tables.write(tmp_path, seed=6, files=8)
-    columns = "i, s, d, ts, local, dec, wide, x, b, raw, none"
-    audit = plain.audit(plain.listed(str(tmp_path)), columns)
-    rows = spark.sql(f"SELECT * FROM clustering_boxes('{tmp_path}', '{columns}')").collect()
+def same_boxes(spark, root, columns):
+    audit = plain.audit(plain.listed(str(root)), columns)
+    rows = spark.sql(f"SELECT * FROM clustering_boxes('{root}', '{columns}')").collect()
     expected = [row.asDict(recursive=True) for row in rows]
     for row in expected:
         row["path"] = row["path"].replace("file:", "", 1)
     assert list(differences(audit.result(pictures=True).boxes, expected, "boxes")) == []
+    return expected
+
+
+def test_boxes_are_the_same(spark, tmp_path):
+    audit_tables.write(tmp_path, seed=6, files=8)
+    same_boxes(spark, tmp_path, "i, s, d, ts, local, dec, wide, x, b, raw, none")
+
+
+def test_boxes_of_far_times_and_of_intervals_are_the_same(spark, tmp_path):
+    low, high = "0001-01-01", "+10000-02-03"
+    columns = {
+        "d": (f"DATE'{low}'", f"DATE'{high}'"),
+        "n": (f"TIMESTAMP_NTZ'{low} 00:00:00'", f"TIMESTAMP_NTZ'{high} 01:02:03.45'"),
+        "t": ("TIME'00:30:00'", "TIME'23:59:59.125'"),
+        "ym": ("INTERVAL '-1-2' YEAR TO MONTH", "INTERVAL '1-2' YEAR TO MONTH"),
+        "y": ("INTERVAL '-1' YEAR", "INTERVAL '12' YEAR"),
+        "ds": ("INTERVAL '-1 02:03:04.5' DAY TO SECOND", "INTERVAL '1 02:03:04' DAY TO SECOND"),
+        "hm": ("INTERVAL '-01:02' HOUR TO MINUTE", "INTERVAL '25:00' HOUR TO MINUTE"),
+        "sec": ("INTERVAL '-00.5' SECOND", "INTERVAL '61.5' SECOND"),
+    }
+    if version(pyspark.__version__) < (4, 1):
+        del columns["t"]
+    spark.conf.set("spark.sql.timeType.enabled", "true")
+    low, high = (", ".join(f"{v[i]} AS {name}" for name, v in columns.items()) for i in (0, 1))
+    path = f"{tmp_path}/t"
+    spark.sql(f"SELECT {low} UNION ALL SELECT {high}").coalesce(1).write.parquet(path)
+    ranges = {
+        r["name"]: (r["low"], r["high"]) for r in same_boxes(spark, path, ", ".join(columns))[0]["ranges"]
+    }
+    assert ranges["d"] == ("0001-01-01", "+10000-02-03")
+    assert ranges["n"] == ("0001-01-01 00:00:00", "+10000-02-03 01:02:03.45")
+    assert ranges.get("t", ("00:30:00", "23:59:59.125")) == ("00:30:00", "23:59:59.125")
+    assert ranges["ym"] == columns["ym"] and ranges["ds"] == columns["ds"]
+    spark.conf.unset("spark.sql.timeType.enabled")
 
 
 def test_the_shell_with_a_session(spark, table, monkeypatch, capsys):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from datetime import date, datetime, timedelta
-from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 from . import rules
@@ -13,9 +11,9 @@ from .figures.scale import Scale
 from .figures.scope import FILE, ROW_GROUP, Scope
 from .files import table
 from .files.listing import partition_of
-from .files.normalized import double_of, float_of, of_float
 from .result import Result
 from .rules import AuditRules, Finding
+from .texts import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
 _MOST_NAMED = 20
 # page indexes and some writers cut byte strings at this length
 _LONG = 64
-# Spark's longest DECIMAL; Python's own context rounds to 28 digits
-_DIGITS = Context(prec=38)
 
 
 class Audit:
@@ -241,9 +237,6 @@ def _is_long(zone: Any) -> bool:
     return bool(zone) and any(isinstance(bound, bytes) and len(bound) >= _LONG for bound in zone)
 
 
-_EPOCH = datetime(1970, 1, 1)
-
-
 def _box_rows(read: Table, columns: Audited, files: Sequence[FileBlocks]) -> list[dict[str, Any]]:
     """The rows of ``clustering_boxes``: each file, then its row groups, with ranks among all bounds."""
     zones = [[b.zones[c] for f in files for b in (f.whole, *f.groups)] for c in range(len(columns.names))]
@@ -282,54 +275,3 @@ def _range(zone: Zone, scale: Scale, kind: SparkType | None) -> dict[str, Any]:
         "low_rank": scale.ranks[low],
         "high_rank": scale.ranks[high],
     }
-
-
-def value_text(value: Any, kind: SparkType) -> str | None:
-    """The text that a cast to STRING in UTC gives, or the hexadecimal digits of BINARY. It may be None."""
-    if kind.name == "string":
-        try:
-            return bytes(value).decode()
-        except UnicodeDecodeError:
-            return None
-    if kind.name == "binary":
-        return bytes(value).hex().upper()
-    if kind.name == "boolean":
-        return "true" if value else "false"
-    if kind.name in ("float", "double"):
-        return _floating(value, kind.name)
-    if kind.name == "decimal":
-        return f"{Decimal(value).scaleb(-kind.scale, _DIGITS):f}"
-    try:
-        if kind.name == "date":
-            return (date(1970, 1, 1) + timedelta(days=value)).isoformat()
-        if kind.name in ("timestamp", "timestamp_ntz"):
-            when = _EPOCH + timedelta(microseconds=value)
-            fraction = f".{when.microsecond:06d}".rstrip("0") if when.microsecond else ""
-            return f"{when:%Y-%m-%d %H:%M:%S}{fraction}"
-    except OverflowError:
-        return None
-    return str(value)
-
-
-def _floating(value: int, name: str) -> str:
-    """The text of a number as Java writes it: 0.5, 1.0E7."""
-    if name == "double":
-        number, digits = double_of(value), repr(double_of(value))
-    else:
-        number = float_of(value)
-        # the fewest digits that give the same number again
-        texts = (f"{number:.{n}g}" for n in range(1, 10))
-        digits = next(t for t in texts if of_float(float(t)) == value)
-    if not math.isfinite(number):
-        return {"inf": "Infinity", "-inf": "-Infinity"}.get(str(number), "NaN")
-    exact = Decimal(digits)
-    if number and not 1e-3 <= abs(number) < 1e7:
-        power = exact.adjusted()
-        return f"{_with_point(exact.scaleb(-power))}E{power}"
-    return _with_point(exact)
-
-
-def _with_point(number: Decimal) -> str:
-    text = f"{number:f}"
-    whole, _, fraction = text.partition(".")
-    return f"{whole}.{fraction.rstrip('0') or '0'}"
