@@ -136,6 +136,48 @@ def test_the_doctor_says_which_other_module_is_missing(monkeypatch, capsys):
     assert "- session: No module named 'distutils'" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("place", ["variable", "conf"])
+def test_the_doctor_of_a_client_says_why_the_server_is_not_reached_and_asks_for_no_java(
+    monkeypatch, capsys, place
+):
+    from spark_zorder import __main__ as cli
+    from spark_zorder import _doctor, _machine
+
+    def refuse(_):
+        raise ImportError("[PACKAGE_NOT_INSTALLED] grpcio >= 1.67.0 must be installed")
+
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    monkeypatch.setattr(_machine, "java", lambda: _machine.Java("java", None))
+    monkeypatch.setattr(cli, "_session", refuse)
+    wanted = "- session: [PACKAGE_NOT_INSTALLED] grpcio >= 1.67.0 must be installed"
+    assert cli.main(["doctor"]) == 1
+    out = capsys.readouterr().out
+    assert wanted in out and "- Java: " in out
+    if place == "variable":
+        monkeypatch.setenv("SPARK_REMOTE", "sc://host:15002")
+        assert _doctor.doctor(show=None).ok
+    assert cli.main(["doctor", *(["--conf", "spark.remote=sc://host"] if place == "conf" else [])]) == 1
+    out = capsys.readouterr().out
+    assert wanted in out and "Java" not in out and "jars in this package" not in out
+
+
+@pytest.mark.parametrize(
+    ("failure", "shown"),
+    [
+        ("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.", False),
+        ("Spark 4.3.0 needs Java 17 or 21, and there is none on PATH: type x, then the same again.", False),
+        ("other.jar is among the jars of the session", True),
+    ],
+)
+def test_the_doctor_says_why_there_is_no_session_unless_java_is_why(monkeypatch, failure, shown):
+    from spark_zorder import _doctor, _machine
+
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    monkeypatch.setattr(_machine, "java", lambda: _machine.Java("java", None))
+    advice = {fact.name: fact.advice for fact in _doctor.without_session(RuntimeError(failure)).facts}
+    assert advice["Java"] and advice["session"] == (failure if shown else "")
+
+
 def test_the_jar_without_pyspark(tmp_path):
     done = shell(tmp_path, "jar", "--spark", "3.5", "--scala", "2.12")
     assert done.returncode == 0 and "spark-zorder-spark3.5_2.12-" in done.stdout, done.stderr

@@ -317,7 +317,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
     try:
         spark = _session(arguments)
     except Exception as error:
-        _doctor.without_session(error)
+        _doctor.without_session(error, dict(arguments.conf).get("spark.remote"))
         return FAILED
     return DONE if _doctor.doctor(spark).ok else FAILED
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -57,12 +58,15 @@ def doctor(spark: SparkSession | None = None, show: Callable[[str], Any] | None 
 
     Without a session, the facts are those of this machine.
     """
-    return _shown(Report(_facts(spark, None)), show)
+    return _shown(Report(_facts(spark, None, _session.is_remote(None))), show)
 
 
-def without_session(failure: Exception) -> Report:
-    """Prints the facts about this machine, on which a session has failed to start, and returns them."""
-    return _shown(Report(_facts(None, failure)), print)
+def without_session(failure: Exception, remote: str | None = None) -> Report:
+    """Prints the facts about this machine, on which a session has failed to start, and returns them.
+
+    ``remote`` is the session's value of ``spark.remote``, if it has one.
+    """
+    return _shown(Report(_facts(None, failure, _session.is_remote(remote))), print)
 
 
 def _shown(report: Report, show: Callable[[str], Any] | None) -> Report:
@@ -71,11 +75,13 @@ def _shown(report: Report, show: Callable[[str], Any] | None) -> Report:
     return report
 
 
-def _facts(spark: SparkSession | None, failure: Exception | None) -> list[Fact]:
+def _facts(spark: SparkSession | None, failure: Exception | None, remote: bool) -> list[Fact]:
     connect = spark is not None and _session.is_connect(spark)
     facts = [Fact("spark-zorder (Python)", __version__), _pyspark()]
     if spark is None:
-        facts += [_java(), _pyarrow(), _wheel(connect), _no_session(failure)]
+        # Java and the jars are those of the server
+        here = [_pyarrow()] if remote else [_java(), _pyarrow(), _wheel(connect)]
+        facts += [*here, _no_session(failure, remote)]
     else:
         kind = "Spark Connect" if connect else "classic"
         facts += [Fact("Spark", spark.version), Fact("session", kind), _pyarrow(), _wheel(connect)]
@@ -109,12 +115,18 @@ def _pyarrow() -> Fact:
     return Fact("pyarrow", str(pyarrow.__version__))
 
 
-def _no_session(failure: Exception | None) -> Fact:
+# how pyspark and this package name the Java that does not start
+_OF_JAVA = re.compile(r"\bJava\b|JAVA_")
+
+
+def _no_session(failure: Exception | None, remote: bool) -> Fact:
     if failure is None:
         return Fact("session", "none: doctor(spark) says more")
     without_pyspark = isinstance(failure, ModuleNotFoundError) and not _machine.has_pyspark()
     # another fact has the advice then
-    known = without_pyspark or _machine.java_trouble() is not None
+    known = without_pyspark or (
+        not remote and bool(_OF_JAVA.search(str(failure))) and _machine.java_trouble() is not None
+    )
     return Fact("session", "does not start", "" if known else sentence(failure))
 
 

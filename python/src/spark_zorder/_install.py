@@ -40,8 +40,7 @@ def configure(builder: Any) -> Any:
     Examples:
         >>> spark = spark_zorder.configure(SparkSession.builder.appName("x")).getOrCreate()
     """
-    remote = str(_option(builder, "spark.remote") or os.environ.get("SPARK_REMOTE") or "")
-    if remote.startswith("sc://"):
+    if _session.is_remote(_option(builder, "spark.remote")):
         return builder
     if not _jvm_runs() and (_of_submit_args("spark.jars") or _existing(builder, "spark.jars.packages")):
         own = _split(_option(builder, "spark.jars"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Callable
@@ -23,6 +24,11 @@ _PROBE = "ZORDER TABLE parquet.`/spark-zorder-probe` BY (a) DRY RUN"
 def is_connect(spark: SparkSession) -> bool:
     """Whether the session is a Spark Connect client, which has no JVM of its own."""
     return ".connect." in type(spark).__module__
+
+
+def is_remote(setting: str | None) -> bool:
+    """Whether a new session is one of a server: by this value of ``spark.remote``, or by SPARK_REMOTE."""
+    return str(setting or os.environ.get("SPARK_REMOTE") or "").startswith("sc://")
 
 
 def jvm_class(spark: SparkSession, name: str) -> Any | None:
