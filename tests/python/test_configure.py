@@ -122,6 +122,50 @@ def test_values_of_submit_args_stay(monkeypatch):
     assert extensions(spark_zorder.configure(Builder())) == ["org.Z", _install.EXTENSION]
 
 
+@pytest.fixture
+def two_files(tmp_path, monkeypatch):
+    """A file for --properties-file, beside a spark-defaults.conf."""
+    (tmp_path / "spark-defaults.conf").write_text("spark.sql.extensions org.D\nspark.jars /x/d.jar\n")
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    file = tmp_path / "my.conf"
+    file.write_text("spark.sql.extensions org.P\n")
+    return file
+
+
+@pytest.mark.parametrize("option", ["--properties-file {}", "--properties-file=/x/none --properties-file={}"])
+def test_values_of_a_properties_file_stay_and_those_of_spark_defaults_do_not_count(
+    monkeypatch, two_files, option
+):
+    _, builder = submitted(monkeypatch, f"{option.format(two_files)} pyspark-shell")
+    assert extensions(builder) == ["org.P", _install.EXTENSION] and jars(builder) == [_install.jar_path()]
+    _, builder = submitted(monkeypatch, f"--load-spark-defaults {option.format(two_files)} pyspark-shell")
+    assert extensions(builder) == ["org.P", _install.EXTENSION]
+    assert jars(builder) == ["/x/d.jar", _install.jar_path()]
+    other = "--conf spark.sql.extensions=org.Z"
+    _, builder = submitted(monkeypatch, f"{option.format(two_files)} {other} pyspark-shell")
+    assert extensions(builder) == ["org.Z", _install.EXTENSION]
+
+
+def test_values_of_extra_properties_files_beat_those_of_the_others(monkeypatch, two_files):
+    """As spark-submit of Spark 4.3 reads them; its help does not name the option."""
+    words = []
+    for name in ("E", "F"):
+        (two_files.parent / name).write_text(f"spark.sql.extensions org.{name}\n")
+        words += ["--extra-properties-file", str(two_files.parent / name)]
+    _, builder = submitted(monkeypatch, " ".join([*words, "pyspark-shell"]))
+    assert extensions(builder) == ["org.F", _install.EXTENSION] and jars(builder)[0] == "/x/d.jar"
+    _, builder = submitted(monkeypatch, " ".join([*words, f"--properties-file {two_files} pyspark-shell"]))
+    assert extensions(builder) == ["org.F", _install.EXTENSION] and len(jars(builder)) == 1
+
+
+def test_packages_of_a_properties_file_are_kept_on_executors(monkeypatch, two_files):
+    two_files.write_text("spark.jars.packages=g:a:1\nspark.jars /x/p.jar\n")
+    options = f"--properties-file {two_files} pyspark-shell"
+    words, builder = submitted(monkeypatch, options)
+    assert words == ["--jars", f"/x/p.jar,{_install.jar_path()}", *options.split()]
+    assert "spark.jars" not in builder._options
+
+
 def submitted(monkeypatch, text, **options):
     """What configure() makes of PYSPARK_SUBMIT_ARGS, and the builder."""
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", text)

@@ -27,12 +27,12 @@ def configure(builder: Any) -> Any:
     """Adds the right jar and the extension to a ``SparkSession.builder`` and returns the builder.
 
     Existing settings are kept: the jar and the extension are appended to those of the builder, of a running
-    JVM, of ``PYSPARK_SUBMIT_ARGS`` and of ``spark-defaults.conf``. Our extension comes last, so that its
-    parser sees a statement first; where it is listed already, it stays in its place. If
-    ``PYSPARK_SUBMIT_ARGS`` has jars, or if there are packages anywhere, our jar is added to
-    ``PYSPARK_SUBMIT_ARGS``: jars of the builder would not be loaded, or would take the place of those of the
-    packages. A builder for a remote server (``sc://...``) is returned unchanged, since a server loads its own
-    jars and extensions.
+    JVM, of ``PYSPARK_SUBMIT_ARGS``, and of the file that its ``--properties-file`` names, or else of
+    ``spark-defaults.conf``. Our extension comes last, so that its parser sees a statement first; where it is
+    listed already, it stays in its place. If ``PYSPARK_SUBMIT_ARGS`` has jars, or if there are packages
+    anywhere, our jar is added to ``PYSPARK_SUBMIT_ARGS``: jars of the builder would not be loaded, or would
+    take the place of those of the packages. A builder for a remote server (``sc://...``) is returned
+    unchanged, since a server loads its own jars and extensions.
 
     Raises an error of one sentence if no jar fits the installed Spark and Scala, if one of another version is
     listed already, or if a session runs that does not have it.
@@ -44,7 +44,7 @@ def configure(builder: Any) -> Any:
         return builder
     if not _jvm_runs() and (_of_submit_args("spark.jars") or _existing(builder, "spark.jars.packages")):
         own = _split(_option(builder, "spark.jars"))
-        others = _split(_of_submit_args("spark.jars")) or ([] if own else _split(_of_defaults("spark.jars")))
+        others = _split(_of_submit_args("spark.jars")) or ([] if own else _split(_of_files("spark.jars")))
         jars = _with_ours([*others, *(jar for jar in own if jar not in others)])
         _submit_jars(jars)
         # without a list of its own, the session has what spark-submit finds, also for patterns and packages
@@ -184,7 +184,7 @@ def _option(builder: Any, key: str) -> str | None:
 
 def _existing(builder: Any, key: str) -> str | None:
     """The value that Spark would use for this key without us, from the first place where it is set."""
-    for value in (_option(builder, key), _of_running_jvm(key), _of_submit_args(key), _of_defaults(key)):
+    for value in (_option(builder, key), _of_running_jvm(key), _of_submit_args(key), _of_files(key)):
         if value:
             return value
     return None
@@ -259,9 +259,26 @@ def _submit_args() -> tuple[list[tuple[str, str | None]], list[str]]:
 _PROPERTY = re.compile(r"([^\s=:]+)\s*[=:\s]\s*(.*)")
 
 
-def _of_defaults(key: str) -> str | None:
+def _of_files(key: str) -> str | None:
+    values = (_of_file(file, key) for file in _property_files())
+    return next((value for value in values if value is not None), None)
+
+
+def _property_files() -> list[Path]:
+    """The files of settings that spark-submit reads. Those of the first one count first."""
+    options, _ = _submit_args()
+
+    def named(option: str) -> list[Path]:
+        return [Path(value) for name, value in reversed(options) if name == option and value is not None]
+
+    given = named("--properties-file")[:1]
     folder = os.environ.get("SPARK_CONF_DIR") or str(jars_folder().parent / "conf")
-    file = Path(folder) / "spark-defaults.conf"
+    defaults = Path(folder) / "spark-defaults.conf"
+    both = any(name == "--load-spark-defaults" for name, _ in options)
+    return [*named("--extra-properties-file"), *given, *([defaults] if both or not given else [])]
+
+
+def _of_file(file: Path, key: str) -> str | None:
     if not file.is_file():
         return None
     lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
