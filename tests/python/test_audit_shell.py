@@ -62,6 +62,44 @@ def test_wrong_usage_is_exit_code_2_and_one_sentence(main, folder, capsys, more,
     assert what in err and "Traceback" not in err
 
 
+def test_a_field_with_a_dot_in_its_name(main, tmp_path, capsys):
+    """As in SQL, s.y.z would be a field of s.y."""
+    for n in range(4):
+        rows = [{"s": {"y.z": 10 * n + i, "w": {"x.y": 1}}, "b": i, "t.u": i, "l": [i]} for i in range(10)]
+        parquet.write_table(pa.Table.from_pylist(rows), tmp_path / f"part-{n}.parquet")
+    paths = [c.path for c in plain.table.of(plain.listed(str(tmp_path))).columns.all]
+    assert {("s", "w", "x.y"), ("s", "y.z"), ("b",), ("t.u",)} < set(paths)
+    assert [len(path) for path in paths if path[0] == "l"] == [3]
+    assert main(["audit", str(tmp_path), "--by", "s.`y.z`,b,`t.u`", "--json"]) in (0, 3)
+    row = json.loads(capsys.readouterr().out)
+    assert row["cluster_by_keys"] == "(s.`y.z`, b, `t.u`)"
+    assert main(["audit", str(tmp_path), "--by", "s.y.z"]) == 2
+    wanted = "The table has no column s.y.z. Did you mean s.`y.z`? Its columns are s, b, `t.u`, l.\n"
+    assert capsys.readouterr().err == wanted
+
+
+@pytest.mark.parametrize(
+    ("by", "said"),
+    [
+        ("a", "Column a is ambiguous: the table has A and a, and names are found in any case.\n"),
+        ("A", "Column A is ambiguous: the table has A and a, and names are found in any case.\n"),
+        ("s.x.y", "Column s.x.y is ambiguous: the table has s.X and s.x, and names are found in any case.\n"),
+        (None, "Column a is ambiguous: the table has A and a, and names are found in any case.\n"),
+    ],
+)
+def test_columns_that_differ_in_case_only_are_ambiguous(main, tmp_path, capsys, by, said):
+    rows = {"A": [1], "a": [2], "b": [3], "s": [{"X": {"y": 1}, "x": {"z": 1}}]}
+    parquet.write_table(pa.table(rows), tmp_path / "a.parquet")
+    if by is None:
+        runs = tmp_path / "_zorder/runs"
+        runs.mkdir(parents=True)
+        record = {"number": 1, "runId": "r", "operation": "OPTIMIZE", "columns": ["a", "b"], "curve": "auto"}
+        (runs / "1.json").write_text(json.dumps(record))
+    assert main(["audit", str(tmp_path), *(["--by", by] if by else [])]) == 2
+    assert capsys.readouterr().err == said
+    assert main(["audit", str(tmp_path), "--by", "b"]) == 0
+
+
 def test_a_path_that_is_not_there_is_exit_code_1(main, tmp_path, capsys):
     assert main(["audit", str(tmp_path / "none"), "--by", "a"]) == 1
     assert "is not there" in capsys.readouterr().err

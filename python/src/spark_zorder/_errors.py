@@ -23,6 +23,10 @@ class UsageError(AuditError):
     """The request itself is wrong, such as a column that does not exist (exit code 2 of the shell)."""
 
 
+class AmbiguousError(UsageError):
+    """A name is that of several columns, which differ in case."""
+
+
 def is_conflict(error: BaseException) -> bool:
     """Whether the run stopped because the table changed during it (exit code 4 of the shell)."""
     return _is(error, "ZOrderConflictException", "[ZORDER_CONFLICT.")

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _sql
-from .._errors import UsageError
+from .._errors import AmbiguousError, UsageError
 from .files import listing, table
 from .rows import Audit
 
@@ -77,6 +77,8 @@ def _of_run(columns: Columns, named: Sequence[str]) -> Audited | None:
         try:
             numbers.append(_number(columns, item))
             by.append(_name(columns.all[numbers[-1]]))
+        except AmbiguousError:
+            raise
         except UsageError:
             if _is_expression(item):
                 by.append(item)

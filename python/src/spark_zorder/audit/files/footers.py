@@ -6,6 +6,7 @@ import os
 import re
 import struct
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -58,18 +59,19 @@ class Opened:
     def __init__(self, meta: Any, footer: bytes) -> None:
         """`footer` holds the bytes that `meta` was made from."""
         self.meta = meta
-        self.leaves = sparktype.leaves(meta.schema)
         self.origin = _origin_of(meta.created_by, meta.metadata)
         self._footer = footer
-        self._raw: _RawFooter | None = None
-        self.in_order = _in_order(footer, meta.created_by or "", len(self.leaves))
+        self.in_order = _in_order(footer, meta.created_by or "", len(meta.schema))
 
-    @property
+    @cached_property
+    def leaves(self) -> list[Leaf]:
+        """The columns of the file."""
+        return sparktype.leaves(self.meta.schema, thrift.read(self._footer, _SCHEMA)[_SCHEMA])
+
+    @cached_property
     def raw(self) -> _RawFooter:
         """The same footer, read field by field."""
-        if self._raw is None:
-            self._raw = _RawFooter(self._footer, self.leaves, self.origin)
-        return self._raw
+        return _RawFooter(self._footer, self.leaves, self.origin)
 
     @property
     def encrypted(self) -> bool:
@@ -226,7 +228,7 @@ _TAIL = 8
 # the first read has this size, as in pyarrow: most footers fit, and a request costs more than the bytes
 _FIRST_READ = 64 * 1024
 # numbers of fields in parquet.thrift: of FileMetaData, RowGroup, ColumnChunk, ColumnMetaData and Statistics
-_GROUPS, _ORDERS, _ENCRYPTION = 4, 7, 8
+_SCHEMA, _GROUPS, _ORDERS, _ENCRYPTION = 2, 4, 7, 8
 _CHUNKS = 1
 _CHUNK_META = 3
 _STATISTICS = 12

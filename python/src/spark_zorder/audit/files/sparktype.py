@@ -5,7 +5,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .thrift import Struct
 
 _ROW = b"org.apache.spark.sql.parquet.row.metadata"
 # Spark's names of types in the JSON of a schema -> their names in SQL
@@ -61,16 +66,35 @@ class Leaf:
         return self.annotation == "None" or (self.annotation == "Int" and bool(self.logical["isSigned"]))
 
 
-def leaves(schema: Any) -> list[Leaf]:
-    """The columns of a ParquetSchema of pyarrow, in the file's order."""
+# numbers of fields of SchemaElement in parquet.thrift
+_PHYSICAL, _NAME, _CHILDREN = 1, 4, 5
+
+
+def leaves(schema: Any, elements: Sequence[Struct]) -> list[Leaf]:
+    """The columns of a ParquetSchema of pyarrow, in the file's order.
+
+    ``elements`` are those of the schema in the footer: pyarrow joins names by dots, and a name may have dots.
+    """
     found = []
-    for i in range(len(schema)):
+    rest = iter(elements)
+    root = next(rest)
+    for i, path in enumerate(_paths(rest, (), root.get(_CHILDREN, 0))):
         column = schema.column(i)
         logical = json.loads(column.logical_type.to_json())
-        # the name itself may contain a dot
-        path = (column.path,) if column.path == column.name else tuple(column.path.split("."))
         found.append(Leaf(path, column.physical_type, logical, column.max_repetition_level > 0))
     return found
+
+
+def _paths(rest: Iterator[Struct], above: tuple[str, ...], count: int) -> Iterator[tuple[str, ...]]:
+    """The paths of the columns in the next elements, of which so many are children of ``above``."""
+    for _ in range(count):
+        element = next(rest)
+        path = (*above, element[_NAME].decode(errors="replace"))
+        children = element.get(_CHILDREN, 0)
+        if _PHYSICAL in element and not children:
+            yield path
+        else:
+            yield from _paths(rest, path, children)
 
 
 def of_leaf(leaf: Leaf) -> SparkType | None:

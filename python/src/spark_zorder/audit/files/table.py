@@ -8,7 +8,8 @@ from datetime import date
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..._errors import AuditError, UsageError
+from ... import _sql
+from ..._errors import AmbiguousError, AuditError, UsageError
 from . import footers, listing, sparktype
 from .sparktype import SparkType
 from .zones import ONLY_NULLS, UNKNOWN, Block, Zone
@@ -40,7 +41,7 @@ def of(found: Listing) -> Table:
     rows = tuple(partition_values(listing.partition_of(f.rel)) for f in found.files)
     directories = [Column((n,), kind, partition=True) for n, kind in _partition_types(rows).items()]
     own = {c.path[0].lower() for c in data}
-    twice = next((c.name for c in directories if c.name.lower() in own), None)
+    twice = next((c.path[0] for c in directories if c.path[0].lower() in own), None)
     if twice is not None:
         raise AuditError(
             f"The partition column {twice} is also stored in the files of {text}; "
@@ -125,8 +126,12 @@ class Column:
 
     @property
     def name(self) -> str:
-        """The path, with dots between the parts."""
-        return ".".join(self.path)
+        """The path, with dots between the parts. A part that has dots is in backquotes."""
+        return _joined(self.path)
+
+
+def _joined(path: Sequence[str]) -> str:
+    return ".".join(_sql.quoted(part) if set(part) & {".", "`"} else part for part in path)
 
 
 class Columns:
@@ -140,22 +145,34 @@ class Columns:
             self._numbers.setdefault(footers.in_lower_case(column.path), i)
 
     def number(self, path: Sequence[str]) -> int:
-        """The place of a column in `all`; raises UsageError where it is not there.
+        """The place of a column in `all`; raises UsageError where it is not there, or not the only one.
 
         A struct or a list has no place, since it has no bounds of its own: ValueError.
         """
         wanted = footers.in_lower_case(path)
+        self._check_one(path, wanted)
         found = self._numbers.get(wanted)
         if found is None:
             if any(known[: len(wanted)] == wanted for known in self._numbers):
                 raise ValueError(f"{'.'.join(path)} is a struct or a list: it has no bounds of its own")
             names = [c.name for c in self.all]
-            near = get_close_matches(".".join(path).lower(), [name.lower() for name in names], 1)
+            near = get_close_matches(_joined(path).lower(), [name.lower() for name in names], 1)
             meant = [name for name in names if [name.lower()] == near][:1]
             hint = f" Did you mean {meant[0]}?" if meant else ""
-            tops = ", ".join(dict.fromkeys(c.path[0] for c in self.all))
-            raise UsageError(f"The table has no column {'.'.join(path)}.{hint} Its columns are {tops}.")
+            tops = ", ".join(dict.fromkeys(_joined(c.path[:1]) for c in self.all))
+            raise UsageError(f"The table has no column {_joined(path)}.{hint} Its columns are {tops}.")
         return found
+
+    def _check_one(self, path: Sequence[str], wanted: tuple[str, ...]) -> None:
+        """Raises AmbiguousError if a part of the path is the name of several columns or fields."""
+        for end in range(1, len(wanted) + 1):
+            same = [c.path[:end] for c in self.all if footers.in_lower_case(c.path[:end]) == wanted[:end]]
+            spelled = [_joined(p) for p in dict.fromkeys(same)]
+            if len(spelled) > 1:
+                raise AmbiguousError(
+                    f"Column {_joined(path)} is ambiguous: the table has {' and '.join(spelled)}, and names "
+                    "are found in any case."
+                )
 
 
 # Values of partition columns are in the names of directories: ``day=2026-01-01/h=3``.

@@ -11,15 +11,18 @@ Struct = dict[int, Any]
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
 
 
-def read(data: bytes) -> Struct:
-    """Reads the struct at the beginning of the data. Raises ValueError if there is none."""
+def read(data: bytes, last: int | None = None) -> Struct:
+    """Reads the struct at the beginning of the data, or its fields up to the ``last`` one.
+
+    Raises ValueError if there is none.
+    """
     try:
-        return _struct(data, 0)[0]
+        return _struct(data, 0, last)[0]
     except (IndexError, RecursionError, struct.error) as error:
         raise ValueError("no struct of Thrift's compact protocol") from error
 
 
-def _struct(data: bytes, at: int) -> tuple[Struct, int]:
+def _struct(data: bytes, at: int, last: int | None = None) -> tuple[Struct, int]:
     found: Struct = {}
     number = 0
     while True:
@@ -36,6 +39,8 @@ def _struct(data: bytes, at: int) -> tuple[Struct, int]:
             found[number] = kind == _TRUE
         else:
             found[number], at = _value(data, at, kind)
+        if number == last:
+            return found, at
 
 
 def _value(data: bytes, at: int, kind: int) -> tuple[Any, int]:
