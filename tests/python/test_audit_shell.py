@@ -288,6 +288,12 @@ def test_a_small_price_has_no_exponent(main, folder, capsys):
     assert re.search(r"costs 0\.0000\d+", prices) and not re.search(r"\de-", prices)
 
 
+def test_of_empty_files_only_the_price_of_reading_everything_is_known(main, tmp_path, capsys):
+    parquet.write_table(pa.table({"a": pa.array([], pa.int64())}), tmp_path / "a.parquet")
+    assert main(["audit", str(tmp_path), "--by", "a", "--price-per-tib", "5"]) == 0
+    assert re.fullmatch(r"Reading everything costs [0-9.]*[0-9]\.", capsys.readouterr().out.splitlines()[-1])
+
+
 class Unfit:
     """A finder in whose world pyarrow refuses the numpy beside it, as its `__init__` does."""
 

@@ -59,7 +59,9 @@ class Result(NamedTuple):
         asked = sum(q["price"] * q["weight"] for q in self.queries)
         if self.queries:
             parts.append(f"a query of the log costs {figure(asked)} on average")
-        return f"Reading everything costs {figure(row['price'])}; " + ", ".join(parts) + "."
+        # a table without rows has no look-ups
+        others = f"; {', '.join(parts)}" if parts else ""
+        return f"Reading everything costs {figure(row['price'])}{others}."
 
 
 def _least(price: float | None) -> str:
