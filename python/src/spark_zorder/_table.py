@@ -168,9 +168,9 @@ class ZOrderTable:
     def history(self, limit: int | None = None) -> DataFrame:
         """The clustering runs of the table and its rollbacks, or the newest ``limit`` of them, oldest first.
 
-        ``operation`` tells them apart. ``status`` is ``DONE``, or ``ROLLED_BACK`` if a later rollback undid the
-        run. A run that changed nothing, such as one that ended as ``NO_GAIN``, is not listed. ``report`` has the
-        run's row as JSON.
+        ``operation`` tells them apart. ``status`` is ``DONE``, or ``ROLLED_BACK`` if a later rollback undid
+        the run. A run that changed nothing, such as one that ended as ``NO_GAIN``, is not listed. ``report``
+        has the run's row as JSON.
         """
         _session.require_functions(self._spark)
         return shown(self._spark.sql(_sql.history(self._target, limit)))

@@ -53,7 +53,8 @@ def explained(spark: SparkSession, table: str, predicate: str) -> list[dict[str,
     There is no row if Spark finds that no row of the table can meet the filter.
     """
     query = ZOrderTable._named(spark, table).toDF().where(predicate)
-    return [row.asDict(recursive=True) for row in _skipping.explained(query, None).collect()]
+    rows = _skipping.explained(query, None).collect()
+    return [row.asDict(recursive=True) for row in rows if row["scan"] is not None]
 
 
 def would_open(spark: SparkSession, table: str, predicate: str) -> list[Opened]:
