@@ -183,6 +183,20 @@ def test_the_columns_of_the_last_run_are_the_default(main, folder, capsys):
     assert (row["cluster_by_keys"], row["curve"], row["files_since_last_run"]) == ("(a)", "lexical", 9)
 
 
+def test_a_table_that_is_sorted_as_was_asked_is_no_alert(main, folder, capsys):
+    assert main(["audit", folder, "--by", "a,b"]) == 3
+    runs = Path(folder) / "_zorder/runs"
+    runs.mkdir(parents=True)
+    record = {"number": 1, "runId": "r", "operation": "OPTIMIZE", "columns": ["a", "b"], "curve": "lexical"}
+    files = [{"path": file.name} for file in Path(folder).glob("*.parquet")]
+    (runs / "1.json").write_text(
+        json.dumps({**record, "startedMs": 0, "files": files, "layoutIds": {"": "l"}})
+    )
+    capsys.readouterr()
+    assert main(["audit", folder]) == 0
+    assert capsys.readouterr().out.startswith("OK: ")
+
+
 def test_odd_records_of_runs_are_passed_over(main, folder, capsys):
     runs = Path(folder) / "_zorder/runs"
     runs.mkdir(parents=True)

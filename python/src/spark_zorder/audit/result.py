@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..view.units import figure
+from . import rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,13 +30,17 @@ class Result(NamedTuple):
     history: Sequence[dict[str, Any]] = ()
 
     def alert(self) -> bool:
-        """Whether look-ups, or a query of the log, read far more than necessary."""
+        """Whether look-ups, or a query of the log, read far more than necessary.
+
+        Look-ups of a table that is left as it is, by its verdict, are none: there is nothing to run.
+        """
         joint = _joint(self.rows[0])
         share = joint.get("look_up_share")
         least = joint.get("look_up_bound")
         # without a bound, less is read than one
         table = share is not None and least is not None and share > max(_ALERT_SHARE, _ALERT_TIMES * least)
-        return table or any(query["alert"] for query in self.queries)
+        mends = self.rows[0]["verdict"] not in (rules.OK, rules.TOO_SMALL)
+        return (table and mends) or any(query["alert"] for query in self.queries)
 
     def priced(self, price_per_tib: float | None) -> Result:
         """The result with prices: what it costs to read all columns of the files that are read."""
