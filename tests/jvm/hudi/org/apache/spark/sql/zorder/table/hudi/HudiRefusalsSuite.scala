@@ -95,6 +95,18 @@ class HudiRefusalsSuite extends AnyFunSuite with HudiFixture {
     }
   }
 
+  test("a table of an older version is refused before any work, and clustered where Hudi writes that version") {
+    for (version <- Seq("6", "8")) withTempDir { dir =>
+      val path = dir.resolve("t")
+      val older = Seq("hoodie.write.table.version" -> version, "hoodie.write.auto.upgrade" -> "false")
+      hudi(path, 400, older.toMap)
+      says(path, s"has Hudi's table version $version", s"SET hoodie.write.table.version = $version")
+      withConf(older: _*)(done(keeps(path)(zorder(path, run))))
+      write(numbers(10).selectExpr("id + 900 AS id", "a", "b", "s", "d"), path, "insert")
+      done(keeps(path)(zorder(path, s"FULL $run")))
+    }
+  }
+
   /** Changes the table's schema as ALTER TABLE does under Hudi's schema on read. */
   private def evolve(path: Path)(change: HudiClient.Client => Unit): Unit =
     HudiClient.during(Shims.classic(spark), path.toString, Map(schemaOnRead))(change)

@@ -56,6 +56,8 @@ final private[hudi] class HudiClusterTable(
 
   override def root: Path = fs.makeQualified(new Path(meta.getBasePath.toString))
 
+  override def checkBeforeRun(): Unit = HudiRefusals.version(session, name, meta, catalog)
+
   /** Includes Hudi's meta columns, which a reader sees too. */
   override lazy val schema: StructType = {
     val found = new TableSchemaResolver(meta).getTableSchemaIfPresent(true)

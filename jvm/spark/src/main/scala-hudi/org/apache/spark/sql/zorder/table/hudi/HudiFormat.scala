@@ -3,10 +3,11 @@ package org.apache.spark.sql.zorder.table.hudi
 import java.util.Locale
 
 import scala.collection.JavaConverters._
+import scala.util.Try
 
 import org.apache.hadoop.fs.Path
 import org.apache.hudi.common.model.{FileSlice, HoodieFileFormat}
-import org.apache.hudi.common.table.{HoodieTableMetaClient, TableSchemaResolver}
+import org.apache.hudi.common.table.{HoodieTableMetaClient, HoodieTableVersion, TableSchemaResolver}
 import org.apache.hudi.exception.HoodieException
 import org.apache.hudi.hadoop.fs.HadoopFSUtils
 import org.apache.hudi.internal.schema.InternalSchema
@@ -115,6 +116,10 @@ private[hudi] object HudiRefusals {
   private val MostBuckets = 100000
   private val IndexType = "hoodie.index.type"
   private val SchemaOnRead = "hoodie.schema.on.read.enable"
+  private val TableVersion = "hoodie.write.table.version"
+
+  /** The last table version of Hudi 0.x. */
+  private val LastOfFirst = 6
 
   /** Checks the session's settings. */
   def session(session: ClassicSession, name: String): Unit =
@@ -138,6 +143,26 @@ private[hudi] object HudiRefusals {
         "path" -> config.getBootstrapBasePath.get)
     if (config.shouldDropPartitionColumns)
       refuse("ZORDER_TABLE_REFUSED.HUDI_WITHOUT_PARTITION_COLUMNS", "table" -> name)
+  }
+
+  /** Checks whether Hudi's client, which upgrades no table for a clustering, writes the table's own version. */
+  def version(
+      session: ClassicSession,
+      name: String,
+      meta: HoodieTableMetaClient,
+      catalog: Option[CatalogTable]): Unit = {
+    val table = meta.getTableConfig.getTableVersion.versionCode
+    val asked = session.conf.getOption(TableVersion).orElse(HudiFormat.properties(catalog).get(TableVersion))
+    val written =
+      asked.flatMap(v => Try(v.trim.toInt).toOption).getOrElse(HoodieTableVersion.current().versionCode)
+    // tables from 1.0 on are written by clients of an older version, too
+    if (written > table || written < table && table <= LastOfFirst)
+      refuse(
+        "ZORDER_TABLE_REFUSED.HUDI_TABLE_VERSION",
+        "table" -> name,
+        "version" -> table,
+        "client" -> written,
+        "setting" -> TableVersion)
   }
 
   /** Checks the settings for Hudi's client: it fails on a bucket index in many ways. */
