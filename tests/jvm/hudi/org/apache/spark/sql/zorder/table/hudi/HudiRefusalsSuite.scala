@@ -95,7 +95,8 @@ class HudiRefusalsSuite extends AnyFunSuite with HudiFixture {
     }
   }
 
-  test("a table of an older version is refused before any work, and clustered where Hudi writes that version") {
+  test(
+    "a table of an older version is refused before any work, and clustered where Hudi writes that version") {
     for (version <- Seq("6", "8")) withTempDir { dir =>
       val path = dir.resolve("t")
       val older = Seq("hoodie.write.table.version" -> version, "hoodie.write.auto.upgrade" -> "false")
