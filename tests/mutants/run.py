@@ -319,7 +319,7 @@ MUTANTS = [
     ),
     Mutant(
         "seconds of an offset are not made up for",
-        f"{DELTA}/LoggedBounds.scala",
+        f"jvm/spark/src/main/scala-delta/{TABLE}/delta/DeltaRows.scala",
         "private val WholeMinutes = 2 * 365 * MICROS_PER_DAY",
         "private val WholeMinutes = Long.MinValue + 0 * MICROS_PER_DAY",
         "DeltaSkippingSuite",
@@ -396,7 +396,7 @@ MUTANTS = [
     ),
     Mutant(
         "Delta: no moment is later than its whole milliseconds",
-        f"{DELTA}/LoggedBounds.scala",
+        f"jvm/spark/src/main/scala-delta/{TABLE}/delta/DeltaRows.scala",
         "MICROS_PER_MINUTE + MICROS_PER_MILLIS else MICROS_PER_MILLIS)",
         "MICROS_PER_MINUTE + MICROS_PER_MILLIS else 0L)",
         "DeltaSkippingSuite",
