@@ -61,7 +61,18 @@ def test_a_predicate_stays_inside_its_brackets(predicate):
 
 
 @pytest.mark.parametrize(
-    "predicate", ["s = ')'", 's = ")"', "`)` = 1", "a IN (1, (2))", "a > 1 -- :)", "a /* ) */ = 1"]
+    "predicate",
+    [
+        "s = ')'",
+        's = ")"',
+        "`)` = 1",
+        "a IN (1, (2))",
+        "a > 1 -- :)",
+        "a /* ) */ = 1",
+        r"a = r'\' or b = ')'",
+        "a = 1 /* /* ) */ ) */",
+        "a = 1 --x\\\n)",
+    ],
 )
 def test_a_bracket_in_quotes_or_comments_closes_nothing(predicate):
     assert f"({predicate}" in statement(where=predicate)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def explain_skipping(df: DataFrame) -> DataFrame:
     """Explains what the scans of a query skip, and why not more. The query is planned and not run.
 
-    The result has one row for each scan, with ``filter`` NULL, and one for each of its filters. Columns:
+    The result has one row for each scan, with ``filter`` NULL, and one for each of its filters. A query
+    without a scan has one row, in which only ``summary`` is not NULL. Columns:
     ``scan``, ``table``, ``filter``, ``considered``, ``pruned``, ``pruned_further``, ``kept``, ``pruned_by``,
     ``reason``, ``files``, and in the row of a scan ``summary``, a sentence.
     """

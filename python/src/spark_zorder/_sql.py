@@ -122,7 +122,11 @@ def identifier(name: str) -> str:
 
 # a text in quotes, the beginning of a comment, or one character
 _TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--|/\*|.""", re.DOTALL)
-_TOKEN_OR_COMMENT = re.compile(rf"--[^\n]*|/\*.*?\*/|{_TOKEN.pattern}", re.DOTALL)
+# the same, with raw strings, and with comments up to the end of a line, as a whole
+_TOKEN_OR_COMMENT = re.compile(
+    rf"""--(?:\\\r?\n|[^\r\n])*|(?<!\w)[rR](?:'[^']*'|"[^"]*")|{_TOKEN.pattern}""", re.DOTALL
+)
+_IN_COMMENT = re.compile(r"/\*|\*/|.", re.DOTALL)
 
 
 def listed(text: str) -> list[str]:
@@ -231,14 +235,25 @@ class Clustering:
         return " ".join(clause for clause in clauses if clause)
 
 
+def _closes_another(text: str) -> bool:
+    """Whether a bracket that is not in quotes or a comment closes one that the text has not opened."""
+    brackets = comments = at = 0
+    while at < len(text) and brackets >= 0:
+        found = (_IN_COMMENT if comments else _TOKEN_OR_COMMENT).match(text, at)
+        token = found[0] if found else text[at]
+        if token == "/*" or comments:
+            comments += {"/*": 1, "*/": -1}.get(token, 0)
+        else:
+            brackets += {"(": 1, ")": -1}.get(token, 0)
+        at += len(token)
+    return brackets < 0
+
+
 def _predicate(text: str) -> str:
     if not text.strip():
         raise ValueError("where() takes a SQL predicate, as in where(\"day >= '2026-01-01'\").")
-    depth = 0
-    for token in _TOKEN_OR_COMMENT.findall(text):
-        depth += {"(": 1, ")": -1}.get(token, 0)
-        if depth < 0:
-            raise ValueError(f"{text!r} is no predicate: it closes a bracket that it has not opened.")
+    if _closes_another(text):
+        raise ValueError(f"{text!r} is no predicate: it closes a bracket that it has not opened.")
     # a comment up to the end of the line would hide the bracket
     return f"{text}\n" if "--" in text else text
 

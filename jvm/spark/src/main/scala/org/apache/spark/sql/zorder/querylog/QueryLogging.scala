@@ -296,10 +296,17 @@ private object QueryLogWriter {
     val context = new TaskAttemptContextImpl(conf, new TaskAttemptID())
     val writer = factory.newInstance(hidden.toString, LoggedQuery.schema, context)
     val toCatalyst = CatalystTypeConverters.createToCatalystConverter(LoggedQuery.schema)
-    try queries.foreach(q => writer.write(toCatalyst(LoggedQuery.row(q)).asInstanceOf[InternalRow]))
-    finally writer.close()
     val fs = directory.getFileSystem(conf)
-    if (!fs.rename(hidden, new Path(directory, name)))
-      throw new java.io.IOException(s"$hidden cannot be renamed to $name")
+    try {
+      try queries.foreach(q => writer.write(toCatalyst(LoggedQuery.row(q)).asInstanceOf[InternalRow]))
+      finally writer.close()
+      if (!fs.rename(hidden, new Path(directory, name)))
+        throw new java.io.IOException(s"$hidden cannot be renamed to $name")
+    } catch {
+      case e: Throwable =>
+        // the next try has another name
+        Try(fs.delete(hidden, false))
+        throw e
+    }
   }
 }

@@ -149,11 +149,11 @@ object AggregateRule extends PredicateHelper {
       scan.relation.copy(relation = scan.source.copy(location = location)(scan.source.sparkSession))
   }
 
-  /** A file whose types nobody could read has no rows in the index; one without rows has no values either. */
   /** Whether the index answers for a file all that is asked. */
   private def known(scan: IndexedScan, answers: Seq[AskedAggregate], file: Int): Boolean =
     rowsKnown(scan.index.index, file) && answers.forall(_.answers(file))
 
+  /** A file whose types nobody could read has no rows in the index; one without rows has no values either. */
   private def rowsKnown(index: StatisticsIndex, file: Int): Boolean =
     index.files.rows(file) > 0 || index.columns.indices.headOption.flatMap(index.rangesAt)
       .exists(_.states(file) == ColumnRanges.OnlyNulls)

@@ -5,7 +5,6 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
-import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta._
 import org.apache.spark.sql.delta.actions.{AddFile, FileAction}
@@ -24,7 +23,6 @@ import org.apache.spark.sql.zorder.table.file.{
   PinnedPartition
 }
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
-import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * A rewrite in Delta's own transaction. Delta writes the files, with its statistics, and they replace the old ones
@@ -91,9 +89,8 @@ final private[delta] class DeltaWrite(
   private def storedValues(add: AddFile, partition: String, zone: String): Map[String, String] = {
     val schema = table.partitionSchema
     val timestamps = schema.map(_.dataType == TimestampType)
-    def others(directory: String) = PartitionValues.of(directory, schema, zone).zip(timestamps).collect {
-      case (v, false) => if (v.value == UTF8String.EMPTY_UTF8) Literal.create(null, v.dataType) else v
-    }
+    def others(directory: String) =
+      PartitionValues.asWritten(directory, schema, zone).zip(timestamps).collect { case (v, false) => v }
     inputs.get(partition).filter(_ => others(partition) == others(table.directory(add)))
       .fold(add.partitionValues) { input =>
         // a writer may leave the key of a NULL out, which Delta does not

@@ -50,7 +50,7 @@ object FilePlan {
    * it has any.
    *
    * @param tableBytes
-   *   of all files of the table, or of the copy: a partition gets files of one size whichever others are clustered with it
+   *   of all files of the table, or of the copy: they decide the size of files, whichever partitions are taken
    * @param rows
    *   of a partition
    * @param grown
@@ -74,10 +74,23 @@ object FilePlan {
     FilePlan(if (all) sized else large, target)
   }
 
-  /** The reason of the result if all of these partitions are left alone. */
-  def tooSmall(partitions: Seq[PinnedPartition], partitioned: Boolean, target: Long): String = {
-    val bytes = HumanReadable.bytes(partitions.map(_.bytes).sum)
-    val what = if (partitioned) "No partition fills" else s"The table ($bytes) does not fill"
+  /**
+   * The reason of the result if all of these partitions are left alone.
+   *
+   * @param tableBytes
+   *   of all files of the table, these and others
+   */
+  def tooSmall(
+      partitions: Seq[PinnedPartition],
+      partitioned: Boolean,
+      tableBytes: Long,
+      target: Long): String = {
+    val sum = partitions.map(_.bytes).sum
+    val bytes = HumanReadable.bytes(sum)
+    val what =
+      if (partitioned) "No partition fills"
+      else if (sum < tableBytes) s"The files ($bytes) do not fill"
+      else s"The table ($bytes) does not fill"
     val each = if (partitions.length > 1) ", which is per partition," else ""
     s"$what ${FileCount.TooSmall} files of ${HumanReadable.bytes(target)}, and Spark reads so little quickly " +
       s"in any order. FULL, WITH (fileCount = ${proposed(partitions.length)})$each or WITH (force = true) does it anyway."

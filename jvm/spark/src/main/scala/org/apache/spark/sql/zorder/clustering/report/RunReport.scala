@@ -57,7 +57,7 @@ final case class RunReport(
       shown.copy(
         status = done.getOrElse(later.status),
         reason = Seq(reason, later.reason).filter(_.nonEmpty).mkString(" "),
-        metrics = counted.map(_.metrics).reduce((a, b) => a.and(b)).copy(endTimeMs = later.metrics.endTimeMs))
+        metrics = counted.map(_.metrics).reduce((a, b) => a.and(b, isDry = done.contains(RunStatus.DryRun))).copy(endTimeMs = later.metrics.endTimeMs))
     }
 
   /** The row of a batch that leaves all files alone. */
@@ -145,7 +145,7 @@ final case class RunMetrics(
    * The metrics of two batches of one statement, which has considered the same files twice. Files that the
    * first added and the second removed count for neither.
    */
-  def and(later: RunMetrics): RunMetrics = {
+  def and(later: RunMetrics, isDry: Boolean): RunMetrics = {
     val (before, after) = (added.map(RunMetrics.place).toSet, later.removed.map(RunMetrics.place).toSet)
     val allRemoved = removed ++ later.removed.filterNot(f => before(RunMetrics.place(f)))
     copy(
@@ -153,7 +153,7 @@ final case class RunMetrics(
       removed = allRemoved,
       partitionsOptimized = partitionsOptimized + later.partitionsOptimized,
       batches = batches + later.batches,
-      filesSkipped = math.max(0L, filesConsidered - math.max(allRemoved.length.toLong, planned(later))),
+      filesSkipped = math.max(0L, filesConsidered - (if (isDry) planned(later) else allRemoved.length.toLong)),
       endTimeMs = later.endTimeMs,
       rows = rows + later.rows,
       inputBytes = inputBytes + later.inputBytes,
@@ -165,10 +165,9 @@ final case class RunMetrics(
       stepMs = later.stepMs)
   }
 
-  /** The files that two parts of a dry run would rewrite; 0 for batches that have rewritten some. */
+  /** The files that two parts of a dry run would rewrite. */
   private def planned(later: RunMetrics): Long =
-    if (removed.nonEmpty || later.removed.nonEmpty) 0L
-    else Seq(this, later).map(m => m.filesConsidered - m.filesSkipped).sum
+    Seq(this, later).map(m => m.filesConsidered - m.filesSkipped).sum
 
   def row: Row = Row(
     added.length.toLong,

@@ -336,6 +336,8 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
     val zone = session.sessionState.conf.sessionLocalTimeZone
     def differ(read: String, wrote: String): Boolean =
       if (schema.isEmpty) request.into.isEmpty && read != wrote
+      else if (request.into.isDefined)
+        PartitionValues.asWritten(read, schema, zone) != PartitionValues.of(wrote, schema, zone)
       else PartitionValues.of(read, schema, zone) != PartitionValues.of(wrote, schema, zone)
     written.map(w => (w, plan.outputs.each(w.number).directory))
       .foreach { case (w, read) =>

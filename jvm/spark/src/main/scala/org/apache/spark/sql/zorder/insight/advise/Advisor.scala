@@ -66,7 +66,7 @@ final class Advisor private (
       Advice(Recommendation.KeepPartitioning, Reasons.keepPartitioning(name, weight), Seq(name))
     }
     if (plan.partitions.isEmpty) {
-      val reason = FilePlan.tooSmall(partitions, table.partitioned, plan.target)
+      val reason = FilePlan.tooSmall(partitions, table.partitioned, partitions.map(_.bytes).sum, plan.target)
       Advice(Recommendation.LeaveIt, reason, files = Some(files.length)) +: kept
     } else if (considered.columns.isEmpty)
       Advice(Recommendation.LeaveIt, Reasons.nothingToClusterBy, files = Some(files.length)) +: kept

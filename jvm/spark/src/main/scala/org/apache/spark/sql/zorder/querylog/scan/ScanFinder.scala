@@ -110,7 +110,9 @@ final private[querylog] class ScanStatistics(session: ClassicSession) {
   private def stateOf(leaf: LogicalPlan): Any = leaf match {
     case l: LogicalRelation =>
       val size = l.relation match {
-        case fs: HadoopFsRelation => fs.location.sizeInBytes
+        // other formats have left out files by the filter already
+        case fs: HadoopFsRelation if fs.fileFormat.getClass == classOf[ParquetFileFormat] =>
+          fs.location.sizeInBytes
         case _ => 0L
       }
       (size, l.catalogTable.flatMap(_.stats))

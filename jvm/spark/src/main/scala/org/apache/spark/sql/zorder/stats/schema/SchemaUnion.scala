@@ -72,7 +72,10 @@ object SchemaUnion {
     val union =
       spelled.map(c => merge.withCatalog(Nil, c.asNullable, files, holder(perSchema, _, _))).getOrElse(files)
     val defaults = union.filter(_.metadata.contains(EXISTS_DEFAULT_COLUMN_METADATA_KEY))
-    val timestamps = timestampsOf(perSchema, timestampType, defaults)
+    val timestamps = SparkWriterSchema.timestamps(
+      perSchema.map(_._1),
+      timestampType,
+      SparkWriterSchema.lacksTimestamps(perSchema.map(_._1), defaults))
     val (written, unwritable) = SparkWriterSchema.leaves(union, timestamps)
     val extra = catalogSchema.toSeq.flatMap { catalog =>
       SchemaProblems.collect(perSchema)(f =>
@@ -148,21 +151,12 @@ object SchemaUnion {
   def managed(footers: Seq[FileFooter], columns: StructType, timestampType: String): SchemaUnion = {
     val perSchema = distinctSchemas(footers)
     // a default, or a value that only the format's metadata have
-    val timestamps = timestampsOf(perSchema, timestampType, columns)
+    val timestamps = SparkWriterSchema.timestamps(
+      perSchema.map(_._1),
+      timestampType,
+      SparkWriterSchema.hasFewerTimestamps(perSchema.map(_._1), columns))
     // the format has its own readers; nothing could be verified by a footer that we cannot read
     SchemaUnion(columns, timestamps, unreadable(perSchema.filter(_._1.schema.opaque)), losses = Nil)
-  }
-
-  /** @param filled columns that rows get from elsewhere where their file lacks them */
-  private def timestampsOf(
-      files: Seq[(FileFooter, Int)],
-      timestampType: String,
-      filled: Seq[StructField]): String = {
-    val footers = files.map(_._1)
-    SparkWriterSchema.timestamps(
-      footers,
-      timestampType,
-      SparkWriterSchema.lacksTimestamps(footers, filled))
   }
 
   /** The first file of each schema, and how many files share it. */

@@ -6,7 +6,7 @@ import scala.util.{Failure, Success, Try}
 
 import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaConverter
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{DataType, StructField, StructType, TimestampType}
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructField, StructType, TimestampType}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, LeafColumn, SchemaReader}
 
@@ -38,20 +38,23 @@ private[stats] object SparkWriterSchema {
     footers.flatMap(_.schema.leaves).filter(timestampKind(_).contains(Micros)).map(l =>
       folded(l.column)).toSet
 
-  /** Whether some file lacks a column of timestamps, or a field of them, that is one of these. */
-  def lacksTimestamps(footers: Seq[FileFooter], columns: Seq[StructField]): Boolean = {
-    val wanted = columns.flatMap(c => timestampPaths(Seq(c.name), c.dataType))
-    wanted.nonEmpty && footers.exists { f =>
-      val there = f.schema.leaves.map(l => folded(l.column)).toSet
-      wanted.exists(path => !there(folded(path)))
-    }
+  /** Whether some file lacks one of these columns as a whole, and there are timestamps in it. */
+  def lacksTimestamps(footers: Seq[FileFooter], columns: Seq[StructField]): Boolean =
+    columns.filter(c => timestampsIn(c.dataType) > 0).exists(c =>
+      footers.exists(f => !f.schema.leaves.exists(_.column.head.equalsIgnoreCase(c.name))))
+
+  /** Whether some file has fewer columns of timestamps than a table, whose files may have other names for them. */
+  def hasFewerTimestamps(footers: Seq[FileFooter], columns: StructType): Boolean = {
+    val all = timestampsIn(columns)
+    footers.exists(_.schema.leaves.count(timestampKind(_).isDefined) < all)
   }
 
-  /** Lists and maps come from their file as a whole, and have other names there. */
-  private def timestampPaths(path: Seq[String], dataType: DataType): Seq[Seq[String]] = dataType match {
-    case TimestampType => Seq(path)
-    case s: StructType => s.fields.toSeq.flatMap(f => timestampPaths(path :+ f.name, f.dataType))
-    case _ => Nil
+  private def timestampsIn(dataType: DataType): Int = dataType match {
+    case TimestampType => 1
+    case s: StructType => s.fields.map(f => timestampsIn(f.dataType)).sum
+    case a: ArrayType => timestampsIn(a.elementType)
+    case m: MapType => timestampsIn(m.keyType) + timestampsIn(m.valueType)
+    case _ => 0
   }
 
   private def folded(column: Seq[String]): Seq[String] = column.map(_.toLowerCase(Locale.ROOT))

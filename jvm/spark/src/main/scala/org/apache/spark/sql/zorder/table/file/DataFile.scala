@@ -66,6 +66,11 @@ object PinnedPartition {
 /** The values that a partition directory's name stands for. */
 private[zorder] object PartitionValues {
 
+  /** As Spark writes them: it makes NULL of an empty text. */
+  def asWritten(directory: String, schema: StructType, timeZone: String): Seq[Literal] =
+    of(directory, schema, timeZone).map(v =>
+      if (v.value == UTF8String.EMPTY_UTF8) Literal.create(null, v.dataType) else v)
+
   /**
    * @param directory
    *   such as `day=2026-01-01/h=3`; empty when unpartitioned

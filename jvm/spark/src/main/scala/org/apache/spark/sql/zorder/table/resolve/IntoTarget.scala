@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.resolve
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, RunRecord, StateDir, TableWrite}
@@ -35,9 +36,7 @@ object IntoTarget extends Logging {
       refuse("ZORDER_TARGET_REFUSED.HOLDS_TABLE", "path" -> target, "table" -> source.name)
     // before the listing: a run that ends between the two has filled the directory
     claimOf(fs, target).foreach { claim =>
-      RunClaim.holder(Seq(claim)).foreach { run =>
-        refuse("ZORDER_TARGET_REFUSED.RUN_AT_WORK", "path" -> target, "run" -> run)
-      }
+      RunClaim.holder(Seq(claim)).foreach(atWork(target, _))
     }
     FileMoves.status(fs, target).foreach { s =>
       if (!s.isDirectory) refuse("ZORDER_TARGET_REFUSED.NOT_A_DIRECTORY", "path" -> target)
@@ -54,11 +53,17 @@ object IntoTarget extends Logging {
   private def claimOf(fs: FileSystem, target: Path): Option[ClaimFile] =
     if (ObjectStores.isOne(fs.getUri.getScheme)) ClaimFile.beside(fs, target) else None
 
+  private def atWork(target: Path, run: String): Nothing =
+    refuse("ZORDER_TARGET_REFUSED.RUN_AT_WORK", "path" -> target, "run" -> run)
+
   /** Begins to write the copy. */
   def begin(session: ClassicSession, target: Path, source: ClusterTable, runId: String): TableWrite = {
     val fs = target.getFileSystem(session.sessionState.newHadoopConf())
     // another copy may have begun since the place was looked at
-    val claim = claimOf(fs, target).flatMap(RunClaim.take(_, target.toString, runId, skipIfRunning = true))
+    val claim = claimOf(fs, target).flatMap { file =>
+      try RunClaim.take(file, target.toString, runId, skipIfRunning = true)
+      catch { case _: ZOrderConflictException => atWork(target, RunClaim.holder(Seq(file)).getOrElse("")) }
+    }
     val staging = newStaging(session, target, runId)
     new StagedWrite(
       target,

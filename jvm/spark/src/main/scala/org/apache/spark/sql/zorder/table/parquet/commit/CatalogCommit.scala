@@ -228,11 +228,12 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     store.write(
       journal.copy(txn = Journal.newTxn(""), operation = Operation.Replace, runId = "", units = units)
         .at(JournalState.Done))
+    // recovery would delete the places of the first one
+    store.delete(journal)
     (journal.staging +: units.map(_.old)).foreach { dir =>
       fs.delete(new Path(dir, StateDir.Name), true)
       fs.delete(new Path(dir, "_SUCCESS"), false)
     }
-    store.delete(journal)
   }
 
   /**
