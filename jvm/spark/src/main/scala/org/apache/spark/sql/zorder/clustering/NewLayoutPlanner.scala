@@ -55,7 +55,11 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       Planned.Ended(BatchResult(
         context.report(selected).copy(
           status = RunStatus.TooSmall,
-          reason = FilePlan.tooSmall(input.partitions, table.partitioned, context.tableBytes, files.target) + selected.summary),
+          reason = FilePlan.tooSmall(
+            input.partitions,
+            table.partitioned,
+            context.tableBytes,
+            files.target) + selected.summary),
         batch))
     else fitted(input, files, selected, batch)
   }

@@ -57,7 +57,8 @@ final case class RunReport(
       shown.copy(
         status = done.getOrElse(later.status),
         reason = Seq(reason, later.reason).filter(_.nonEmpty).mkString(" "),
-        metrics = counted.map(_.metrics).reduce((a, b) => a.and(b, isDry = done.contains(RunStatus.DryRun))).copy(endTimeMs = later.metrics.endTimeMs))
+        metrics = counted.map(_.metrics).reduce((a, b) =>
+          a.and(b, isDry = done.contains(RunStatus.DryRun))).copy(endTimeMs = later.metrics.endTimeMs))
     }
 
   /** The row of a batch that leaves all files alone. */
@@ -153,7 +154,8 @@ final case class RunMetrics(
       removed = allRemoved,
       partitionsOptimized = partitionsOptimized + later.partitionsOptimized,
       batches = batches + later.batches,
-      filesSkipped = math.max(0L, filesConsidered - (if (isDry) planned(later) else allRemoved.length.toLong)),
+      filesSkipped =
+        math.max(0L, filesConsidered - (if (isDry) planned(later) else allRemoved.length.toLong)),
       endTimeMs = later.endTimeMs,
       rows = rows + later.rows,
       inputBytes = inputBytes + later.inputBytes,
