@@ -24,7 +24,7 @@ class LoggedTimestampsSuite extends AnyFunSuite {
         "2024-02-29T01:02:03.000001Z").map(Instant.parse)
     } {
       val text =
-        DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSXXX").format(moment.atZone(ZoneId.of(zone)))
+        DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSZZZZZ").format(moment.atZone(ZoneId.of(zone)))
       val stats = s"""{"numRecords":1,"minValues":{"at":"$text"},"maxValues":{"at":"$text"}}"""
       val (min, max) = logged.boundsOf(AddFile("f", Map.empty, 1L, 0L, dataChange = true, stats))(Seq("at"))
       val micros = moment.getEpochSecond * 1000000L + moment.getNano / 1000

@@ -82,6 +82,7 @@ final case class LoggedQuery(
     weight: Double,
     conjunctions: Seq[Seq[LoggedCondition]]) {
 
+  /** The conditions of all conjunctions that a layout can serve. */
   def asked: Seq[LoggedCondition] = conjunctions.flatten.filter(_.asks)
 }
 

@@ -113,8 +113,8 @@ private object OwnBlooms {
 
   /**
    * The filter of the whole file, if every row group has one; None if too many bits are set, or if it does not have
-   * the bounds of its own row group, or these are not known. It is made smaller if it can be: by default, Parquet's writers give each the
-   * largest size that there is.
+   * the bounds of its own row group, or these are not known. It is made smaller if it can be: by default, Parquet's
+   * writers give each the largest size that there is.
    */
   def read(
       conf: Configuration,
