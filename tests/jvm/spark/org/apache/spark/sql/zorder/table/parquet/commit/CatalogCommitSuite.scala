@@ -233,34 +233,38 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
     }
   }
 
-  test("a job found right after the location changed brings the old one back") {
-    Seq("e", "mp").foreach { t =>
-      if (t == "e") external() else managedPartitioned()
-      val before = openName(t).files()
-      val table = openName(t)
-      val r = stage(table, table.files(), "r1")
-      val scratch = new File(before.last.path.stripPrefix("file:")).getParent + "/_temporary"
-      var named = ""
-      CrashPoint.meanwhile = (at: String) =>
-        if (at == "altered") {
-          new File(scratch).mkdir()
-          named = new File(openName(t).files().last.path.stripPrefix("file:")).getParent
-        }
-      intercept[ZOrderConflictException](r.commit())
-      CrashPoint.meanwhile = (_: String) => ()
-      new File(scratch).delete()
-      assert(openName(t).files() == before && tableIds(t) == forty)
-      // what a query saw before is not what it sees now
-      assert(mark(t).startsWith("undone "))
-      // an INSERT that was planned while the catalog named the new place
-      val late = dir("late")
-      val columns = if (t == "mp") Seq("id", "v") else Seq("id", "v", "p")
-      rows(41, 42).selectExpr(columns: _*).write.parquet(late)
-      listed(late).filter(_.getName.endsWith(".parquet")).foreach(f =>
-        copyFile(f.getPath, s"$named/${f.getName}"))
-      assert(carriedOver(vacuumed(TableRef.Name(Seq(t)))) == 1)
-      assert(tableIds(t) == forty :+ 41L && leftovers(t).isEmpty && openName(t).state.outlines().isEmpty)
+  for (fails <- Seq("nothing", "given-back", "left"))
+    test(s"a job found right after the location changed brings the old one back, $fails fails") {
+      Seq("e", "mp").foreach(bringsBack(_, fails))
     }
+
+  private def bringsBack(t: String, fails: String): Unit = {
+    if (t == "e") external() else managedPartitioned()
+    val before = openName(t).files()
+    val table = openName(t)
+    val r = stage(table, table.files(), "r1")
+    val scratch = new File(before.last.path.stripPrefix("file:")).getParent + "/_temporary"
+    var named = ""
+    CrashPoint.meanwhile = (at: String) =>
+      if (at == "altered") {
+        new File(scratch).mkdir()
+        named = new File(openName(t).files().last.path.stripPrefix("file:")).getParent
+      }
+    if (fails == "nothing") intercept[ZOrderConflictException](r.commit())
+    else assert(crashAt(fails)(r.commit()))
+    CrashPoint.meanwhile = (_: String) => ()
+    new File(scratch).delete()
+    assert(openName(t).files() == before && tableIds(t) == forty)
+    // what a query saw before is not what it sees now
+    assert(mark(t).startsWith("undone "))
+    // an INSERT that was planned while the catalog named the new place
+    val late = dir("late")
+    val columns = if (t == "mp") Seq("id", "v") else Seq("id", "v", "p")
+    rows(41, 42).selectExpr(columns: _*).write.parquet(late)
+    listed(late).filter(_.getName.endsWith(".parquet")).foreach(f =>
+      copyFile(f.getPath, s"$named/${f.getName}"))
+    assert(carriedOver(vacuumed(TableRef.Name(Seq(t)))) == 1)
+    assert(tableIds(t) == forty :+ 41L && leftovers(t).isEmpty && openName(t).state.outlines().isEmpty)
   }
 
   test("what the catalog says of partitions that move changes before and after their places do") {

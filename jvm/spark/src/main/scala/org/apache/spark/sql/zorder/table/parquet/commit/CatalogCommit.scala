@@ -180,7 +180,8 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
   private def lastLook(before: CatalogTable, journal: Journal): Journal = {
     ActiveWriters.find(fs, fs.makeQualified(new Path(before.location)), journal.units.map(_.old)).foreach {
       case (dir, scratch) =>
-        alterBack(before, journal)
+        // recovery then leaves the new places; those of a rollback or a way home are the table's own
+        alterBack(before, if (journal.operation.makesFiles) store.write(journal.at(JournalState.Undoing)) else journal)
         ActiveWriters.stop(dir, scratch)
     }
     // not what the look for jobs has listed: one that ended during that has put its files there since
@@ -205,7 +206,8 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     catalog.alterTable(
       before.copy(properties =
         before.properties + (CatalogCommit.TxnProperty -> ExchangeMark.undone(journal.txn))))
-    if (journal.operation.makesFiles) leave(journal)
+    CrashPoint.hit("given-back")
+    if (journal.operation.makesFiles) new CatalogCompletion(table).leave(journal)
     else
       // files of an append that already used the new place, which was the table's before
       journal.units.foreach { u =>
@@ -213,27 +215,6 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
         UnfinishedFiles.bring(fs, u.target, u.old, ours, moves = true)
       }
     table.refresh()
-  }
-
-  /**
-   * A job may have begun in the new places while the catalog named them. They become places that the table has left: what
-   * comes there is a late file, and the vacuum deletes the rest.
-   */
-  private def leave(journal: Journal): Unit = {
-    val units = journal.units.map { u =>
-      val made = (u.outputs ++ u.kept).map(_.identity).toSet
-      val there = DirectoryListing.walk(fs, u.target).files.filter(f => made(f.identity))
-      u.copy(target = u.old, staged = u.old, old = u.target, inputs = there, kept = Nil, outputs = u.inputs)
-    }
-    store.write(
-      journal.copy(txn = Journal.newTxn(""), operation = Operation.Replace, runId = "", units = units)
-        .at(JournalState.Done))
-    // recovery would delete the places of the first one
-    store.delete(journal)
-    (journal.staging +: units.map(_.old)).foreach { dir =>
-      fs.delete(new Path(dir, StateDir.Name), true)
-      fs.delete(new Path(dir, "_SUCCESS"), false)
-    }
   }
 
   /**

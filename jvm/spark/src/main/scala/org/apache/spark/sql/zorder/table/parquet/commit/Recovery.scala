@@ -255,10 +255,12 @@ private[zorder] object CatalogRecovery {
         val completion = new CatalogCompletion(table)
         val live = CatalogCompletion.inUse(table)
         // before that, the catalog cannot have been altered by this commit
-        if (j.state == JournalState.Prepared && j.units.exists(u => live(PathText.of(u.target)))) {
+        val isReady = j.state == JournalState.Prepared || j.state == JournalState.Undoing
+        if (isReady && j.units.exists(u => live(PathText.of(u.target)))) {
           completion.finish(completion.withLastCopies(j))
           ()
-        } else if (j.owner != Journal.Nobody || PathRecovery.isAged(j, 0)) completion.abandon(j)
+        } else if (j.state == JournalState.Undoing) completion.leave(j)
+        else if (j.owner != Journal.Nobody || PathRecovery.isAged(j, 0)) completion.abandon(j)
     }
 }
 
@@ -333,6 +335,28 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
         if (left.isEmpty) store.delete(j) else store.write(j.copy(units = left))
       }
     }
+  }
+
+  /**
+   * The catalog has the old locations again. A job may have begun in the new ones while it named them. They become places
+   * that the table has left: what comes there is a late file, and the vacuum deletes the rest.
+   */
+  def leave(journal: Journal): Unit = {
+    val units = journal.units.map { u =>
+      val made = (u.outputs ++ u.kept).map(_.identity).toSet
+      val there = DirectoryListing.walk(fs, u.target).files.filter(f => made(f.identity))
+      u.copy(target = u.old, staged = u.old, old = u.target, inputs = there, kept = Nil, outputs = u.inputs)
+    }
+    // under a name of its own, since a commit that is done counts as one that took place; the same each time
+    val txn = s"${journal.txn}left"
+    store.write(
+      journal.copy(txn = txn, operation = Operation.Replace, runId = "", units = units).at(JournalState.Done))
+    CrashPoint.hit("left")
+    (journal.staging +: units.map(_.old)).foreach { dir =>
+      fs.delete(new Path(dir, StateDir.Name), true)
+      fs.delete(new Path(dir, "_SUCCESS"), false)
+    }
+    store.delete(journal)
   }
 
   /** Deletes what was prepared, but never a directory that the table uses. */

@@ -161,7 +161,7 @@ private[zorder] object JournalState {
   /** Directories are being renamed. Whoever finds this state finishes the renames. */
   case object Swapping extends JournalState("SWAPPING")
 
-  /** Directories are being renamed back. */
+  /** Directories are being renamed back, or the catalog is given the old places again. */
   case object Undoing extends JournalState("UNDOING")
 
   /** The new data is the table's; `old` directories wait for the vacuum. */
