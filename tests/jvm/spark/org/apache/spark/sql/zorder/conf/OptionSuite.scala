@@ -158,6 +158,11 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
     } finally bad.foreach { case (name, _) => conf.remove(s"spark.zorder.$name") }
   }
 
+  test("no setting of the session is taken for an option of a run") {
+    val all = SessionKeys.settings.map(s => s.key -> s.default).toMap
+    assert(RunOptions.merge(Nil, none, all) == RunOptions())
+  }
+
   test("numbers, words and truth values") {
     assert(merged(
       "pageRowLimit" -> "1000",

@@ -17,8 +17,8 @@ object OptionsPage {
     "The same names work in a statement, `WITH (fileCount = 64)`; as a table property, `zorder.fileCount`;",
     "as a session default, `spark.zorder.fileCount`; and on the builders. The statement wins over the table",
     "property, the table property over the session. Upper and lower case do not matter. An unknown name is an",
-    "error. A setting of the session with one more dot, such as `spark.zorder.skipping.enabled`, is not checked: one with a",
-    "typing error has no effect. The options of `ZORDER INDEX` are [elsewhere](skipping.md).",
+    "error. The names of settings with one more dot, such as `spark.zorder.skipping.enabled`, are not checked: one with a",
+    "typing error has no effect. Their values are checked by each run. The options of `ZORDER INDEX` are [elsewhere](skipping.md).",
     "",
     "In Python: `.option(\"fileCount\", 64)`. Of an option that is set twice the later value counts, and columns are a list or one",
     "text: `.option(\"bloom\", [\"id\", \"email\"])`."

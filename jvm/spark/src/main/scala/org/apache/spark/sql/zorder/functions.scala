@@ -5,29 +5,72 @@ import org.apache.spark.sql.functions.{call_function, lit}
 
 /**
  * The curve functions as columns. They are called by name, so a session needs the extension (or a late
- * install), and they work over Spark Connect as well.
+ * install), and they work over Spark Connect as well. A wrong argument fails with an `AnalysisException` when the
+ * query is analysed.
  */
 object functions {
 
-  /** Key on the Z-order curve: BINARY, never NULL. */
+  /**
+   * The Z-order (Morton) key of the raw values: BINARY, never NULL, compared as unsigned bytes.
+   *
+   * Every atomic type is accepted, and several types may be mixed; structs (name their fields), arrays, maps and variants
+   * are refused. NULL has a place of its own below every value. All bits are used, the most significant first, and the
+   * earlier column wins a tie. The key knows nothing of the data: columns of unlike ranges are better served by
+   * `ZORDER TABLE`, which fits a layout.
+   *
+   * {{{
+   * df.orderBy(zorder(col("day"), col("customer")))
+   * }}}
+   */
   def zorder(columns: Column*): Column = call_function("zorder", columns: _*)
 
-  /** Key on the Hilbert curve: BINARY, never NULL. */
+  /**
+   * The Hilbert key of the raw values: BINARY, never NULL, compared as unsigned bytes; types and NULLs as for [[zorder]].
+   *
+   * Neighbours on the Hilbert curve are neighbours in every column, so ranges of the key are more compact than those of
+   * [[zorder]]; the key is dearer to compute.
+   *
+   * {{{
+   * df.sortWithinPartitions(hilbert(col("x"), col("y")))
+   * }}}
+   */
   def hilbert(columns: Column*): Column = call_function("hilbert", columns: _*)
 
-  /** -1, 0 or 1 as the `zorder` keys of two structs compare; NULL if a struct is NULL. */
+  /**
+   * Compares two structs in Z-order without building a key: INT, -1, 0 or 1 as the [[zorder]] keys of their fields
+   * compare; NULL if a struct is NULL. NULL fields come first. Both structs have the same field types.
+   *
+   * {{{
+   * df.select(zorder_compare(struct("a", "b"), struct("c", "d")))
+   * }}}
+   */
   def zorder_compare(left: Column, right: Column): Column = call_function("zorder_compare", left, right)
 
   /**
-   * File number of a row in a layout: INT.
+   * The file that a row belongs to in a layout: INT, from 0; never NULL. A NULL value goes where the layout puts NULLs.
+   *
+   * {{{
+   * df.groupBy(zorder_file("table:db.t", col("a"), col("b"))).count()
+   * }}}
    *
    * @param layout
-   *   the layout's JSON, or `table:db.t` or `path:/x`
+   *   the layout's JSON, or the stored one of a table: `table:db.t` or `path:/x`
+   * @param columns
+   *   in the layout's order, with its types
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
+   *   if there is no such layout (`ZORDER_INVALID_ARGUMENT` and its subclasses)
    */
   def zorder_file(layout: String, columns: Column*): Column =
     call_function("zorder_file", lit(layout) +: columns: _*)
 
-  /** Place of a row in a layout: BIGINT, at least 0; file number first, then the order in the file. */
+  /**
+   * The place of a row in a layout: BIGINT, from 0; never NULL. Sorting by it orders rows by file, and along the curve
+   * inside. Arguments, NULLs and errors as for [[zorder_file]].
+   *
+   * {{{
+   * df.sortWithinPartitions(zorder_key("table:db.t", col("a"), col("b")))
+   * }}}
+   */
   def zorder_key(layout: String, columns: Column*): Column =
     call_function("zorder_key", lit(layout) +: columns: _*)
 }

@@ -11,6 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.zorder.OtherFileSystem
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.stats.Footers
 import org.apache.spark.sql.zorder.table.file.DataFile

@@ -321,7 +321,8 @@ object RunOptions {
         "setting" -> retention.sessionKey))
     SessionKeys.settings.foreach(s => session.get(s.key).foreach(s.check))
     // an unknown name is refused before a bad value, wherever the two are
-    val found = known(session, ZOrderOption.SessionPrefix, _.contains('.')) ++
+    val options = session -- SessionKeys.settings.map(_.key)
+    val found = known(options, ZOrderOption.SessionPrefix, _.contains('.')) ++
       known(tableProperties, ZOrderOption.TablePrefix, n => n.contains('.') || ownProperties.contains(n))
     of(found.map { case (option, key, text) => option.setting(key, text) } ++ statement)
   }

@@ -20,11 +20,15 @@ import org.apache.spark.sql.zorder.table.parquet.ExchangeGuard
 
 /**
  * What Python calls in the JVM: static methods with types that py4j can pass. A session that was started
- * without the extension gets the functions and the sort from here, and runs its statements here.
+ * without the extension gets from here what can be added to a session, and runs its statements here.
  */
 object PythonBridge {
 
-  /** Registers the functions and the sort with this session only. Calling it again changes nothing. */
+  /**
+   * Gives this session alone the functions, the sort, skipping by an index and the guard of exchanges. What can only be
+   * injected as a session starts is left out: the parser, the query log, and the rules by which joins skip. Calling it
+   * again changes nothing.
+   */
   def install(session: SparkSession): Unit = {
     Option(StartCheck.problem()).foreach(problem => throw new IllegalStateException(problem))
     SessionKeys.register()

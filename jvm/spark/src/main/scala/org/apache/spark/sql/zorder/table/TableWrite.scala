@@ -34,21 +34,15 @@ trait TableWrite {
 
   /** The rows written, with the columns that a copy of the input relation has. */
   final def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame = {
-    val written = read(session, PinnedPartition.of(files.map(_.file)), dataSchema)
+    val written = relation(session, PinnedPartition.of(files.map(_.file)), dataSchema)
     Shims.ofRows(session, Project(written.copied, written.plan))
   }
 
-  /** The relation of what was written, as `ClusterTable.rows` gives that of a table's files. */
-  protected def read(
+  /** The relation of some of the files written, as `ClusterTable.rows` gives that of a table's files. */
+  def relation(
       session: ClassicSession,
       partitions: IndexedSeq[PinnedPartition],
       dataSchema: StructType): InputRelation
-
-  /** The rows of some of the files written, with all columns that were written. */
-  final def relation(
-      session: ClassicSession,
-      partitions: IndexedSeq[PinnedPartition],
-      dataSchema: StructType): InputRelation = read(session, partitions, dataSchema)
 
   /** Puts the files in place, or throws and changes nothing. */
   def commit(request: CommitRequest): Unit

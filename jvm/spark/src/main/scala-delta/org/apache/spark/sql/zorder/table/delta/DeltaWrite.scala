@@ -104,7 +104,7 @@ final private[delta] class DeltaWrite(
   private lazy val inputs: Map[String, AddFile] =
     startFiles.values.map(add => table.directory(add) -> add).toMap
 
-  override protected def read(
+  override def relation(
       session: ClassicSession,
       partitions: IndexedSeq[PinnedPartition],
       dataSchema: StructType): InputRelation =

@@ -66,7 +66,7 @@ final private[hudi] class HudiWrite(
     }
   }
 
-  override protected def read(
+  override def relation(
       session: ClassicSession,
       partitions: IndexedSeq[PinnedPartition],
       dataSchema: StructType): InputRelation =

@@ -89,7 +89,7 @@ final private[iceberg] class IcebergWrite(
     }
   }
 
-  override protected def read(
+  override def relation(
       session: ClassicSession,
       partitions: IndexedSeq[PinnedPartition],
       dataSchema: StructType): InputRelation =

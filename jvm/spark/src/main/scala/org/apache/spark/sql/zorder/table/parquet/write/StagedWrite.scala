@@ -59,7 +59,7 @@ final private[zorder] class StagedWrite(
       .map(f => WrittenFile(f, DataFile.below(staging, f), StagedWrite.number(f.path)))
   }
 
-  override protected def read(
+  override def relation(
       session: ClassicSession,
       partitions: IndexedSeq[PinnedPartition],
       dataSchema: StructType): InputRelation =

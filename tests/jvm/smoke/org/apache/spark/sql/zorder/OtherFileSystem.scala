@@ -1,10 +1,8 @@
-package org.apache.spark.sql.zorder.table.delta
+package org.apache.spark.sql.zorder
 
 import java.net.URI
 
 import org.apache.hadoop.fs.LocalFileSystem
-
-import org.apache.spark.sql.zorder.QuickRawFileSystem
 
 /** The local file system under another scheme, so that neither of the two takes paths of the other. */
 class OtherFileSystem extends LocalFileSystem(new OtherRawFileSystem) {
