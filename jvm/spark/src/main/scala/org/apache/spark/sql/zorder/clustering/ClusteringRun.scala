@@ -40,7 +40,7 @@ object ClusteringRun {
   def run(session: SparkSession, request: ClusterRequest): Row = {
     val user = Shims.classic(session)
     val report =
-      try runBatches(user, request)
+      try openAndRun(user, request)
       catch {
         case e: NoRowsYetException =>
           RunReport(nameOf(request.target), RunStatus.TooSmall, e.sentence, "", "", RunMetrics())
@@ -54,7 +54,7 @@ object ClusteringRun {
     case TableRef.Location(path) => path
   }
 
-  private def runBatches(user: Shims.ClassicSession, request: ClusterRequest): RunReport = {
+  private def openAndRun(user: Shims.ClassicSession, request: ClusterRequest): RunReport = {
     def open(): ClusterTable =
       if (request.changes) TableResolver.open(user, request.target, request.options)
       else TableResolver.locate(user, request.target, request.options)

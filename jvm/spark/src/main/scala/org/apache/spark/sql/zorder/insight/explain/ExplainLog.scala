@@ -4,7 +4,7 @@ import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
@@ -12,6 +12,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.ScanIndexes
 import org.apache.spark.sql.zorder.skipping.index.IndexStore
 import org.apache.spark.sql.zorder.skipping.make.IndexActions
+import org.apache.spark.sql.zorder.skipping.scan.FilesToRead
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.querylog.{LoggedQuery, QueryLog, QueryText}
 
@@ -51,10 +52,7 @@ object ExplainLog {
           val files = ScannedFiles.below(plain.root, index.files, listed)
           val partitioning = plain.partitionSchema.fieldNames.toSet
           val names = ScanIndexes.unanswered(plain.schema, plain.partitionSchema, index)
-          val unanswered: Expression => Boolean = {
-            case a: Attribute => names(a.name)
-            case _ => false
-          }
+          val unanswered = (e: Expression) => FilesToRead.isUnanswered(e)(names)
           val report =
             new FilterReport(index, files, unanswered, partitioning, new MissingInIndex(session))
           val filter = new LoggedFilter(session, plain.schema)

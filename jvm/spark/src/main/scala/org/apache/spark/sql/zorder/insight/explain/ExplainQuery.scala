@@ -33,7 +33,7 @@ import org.apache.spark.sql.zorder.skipping.scan.{
   SkippingUsage
 }
 import org.apache.spark.sql.zorder.table.TableRef
-import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.file.{DataFile, PathText}
 import org.apache.spark.sql.zorder.querylog.PlansOfStatement
 
 /** What the scans of a query skip, and why not more. The query is planned and not run. */
@@ -260,10 +260,10 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
   def wantsAll: Boolean = only.isEmpty
 
   def wanted(scan: FileSourceScanExec): Boolean = only.forall { root =>
-    val base = FileScans.place(root)
+    val base = PathText.of(root)
     scan.relation.location match {
-      case skipping: SkippingFileIndex => FileScans.place(skipping.root) == base
-      case other => other.rootPaths.exists(p => (FileScans.place(p) + "/").startsWith(base + "/"))
+      case skipping: SkippingFileIndex => PathText.of(skipping.root) == base
+      case other => other.rootPaths.exists(p => PathText.isWithin(PathText.of(p), base))
     }
   }
 
@@ -461,9 +461,6 @@ private object FileScans {
       case (_, f) => f
     }
   }
-
-  /** The path without its scheme, since Spark writes directories with and without it. */
-  private def place(path: Path): String = path.toUri.getPath.stripSuffix("/")
 
   /** Whether the filter is known only at run time. Spark lists files at planning without such filters. */
   private def dynamic(e: Expression): Boolean = e.exists(_.isInstanceOf[PlanExpression[_]])

@@ -15,6 +15,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   UserDefinedExpression
 }
 import org.apache.spark.sql.types.{BooleanType, ByteType, DecimalType, LongType, ShortType}
+import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.index.{
@@ -164,7 +165,7 @@ final private[explain] class FilterReport(
 }
 
 private[explain] object FilterReport {
-  def count(files: Long): String = if (files == 1) "1 file" else s"$files files"
+  def count(files: Long): String = HumanReadable.count(files, "file")
 
   private def both(some: BitSet, others: BitSet): BitSet = {
     val set = some.clone().asInstanceOf[BitSet]
@@ -221,7 +222,7 @@ final private[explain] class ScannedFiles(
     ).filter(_.nonEmpty).mkString("; ")
   }
 
-  private def files(n: Int): String = if (n == 1) "1 file is" else s"$n files are"
+  private def files(n: Int): String = FilterReport.count(n.toLong) + (if (n == 1) " is" else " are")
 }
 
 private[explain] object ScannedFiles {

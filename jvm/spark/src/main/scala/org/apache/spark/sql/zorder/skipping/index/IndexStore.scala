@@ -15,6 +15,7 @@ import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.StateDir
+import org.apache.spark.sql.zorder.table.file.PathText
 
 /**
  * The indexes of a table, `index-<n>` in a directory of their own ([[IndexPlace]]). They never change: a new
@@ -221,7 +222,7 @@ final case class IndexPlace(location: String) {
     val (here, table) = (new Path(location).toUri, root.toUri)
     val sameStore =
       here.getScheme == null || (here.getScheme == table.getScheme && here.getAuthority == table.getAuthority)
-    sameStore && s"${here.getPath}/".startsWith(s"${table.getPath.stripSuffix("/")}/")
+    sameStore && PathText.isWithin(PathText.of(new Path(location)), PathText.of(root))
   }
 
   /** @param root of the table, with the scheme of its file system */
@@ -240,7 +241,7 @@ object IndexPlace {
   private def folder(root: Path): String = {
     val uri = root.toUri
     val scheme = Option(uri.getScheme).fold("")(_.toLowerCase(Locale.ROOT))
-    val qualified = s"$scheme://${Option(uri.getAuthority).getOrElse("")}${uri.getPath.stripSuffix("/")}"
+    val qualified = s"$scheme://${Option(uri.getAuthority).getOrElse("")}${PathText.of(root)}"
     Hex.encodeHexString(DigestUtils.sha256(qualified).take(16))
   }
 }

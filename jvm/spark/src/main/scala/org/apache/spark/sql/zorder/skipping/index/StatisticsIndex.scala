@@ -6,6 +6,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.table.file.PathText
 
 /**
  * The statistics of a table's files, by which a query that is being planned leaves files out.
@@ -206,7 +207,7 @@ object IndexedFiles {
  */
 final class FileKeys(root: Path) {
   private val store = (root.toUri.getScheme, root.toUri.getAuthority)
-  private val base = root.toUri.getPath.stripSuffix("/") + "/"
+  private val base = PathText.of(root) + "/"
 
   def of(path: Path): String = {
     val uri = path.toUri

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.skipping.scan
 
 import java.util.{BitSet, Comparator, PriorityQueue}
 
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, FileSourceMetadataAttribute}
 import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.skipping.index.{ColumnRanges, NoEntry, StatisticsIndex}
@@ -79,6 +79,13 @@ final class FilesToRead(index: StatisticsIndex, isUnanswered: Expression => Bool
 
 object FilesToRead {
 
+  /** Whether it is a column that is not what an index has under its name, or one of Spark's own that tells of files. */
+  def isUnanswered(e: Expression)(byName: String => Boolean): Boolean = e match {
+    case FileSourceMetadataAttribute(_) => true
+    case a: Attribute => byName(a.name)
+    case _ => false
+  }
+
   /** What a filter tells statistics, though it may tell rows nothing. */
   def meant(filter: Expression): Expression = filter match {
     case k: JoinKeys if k.holds => k.implied
@@ -95,10 +102,10 @@ object FilesToRead {
  * Whatever is not understood may be true anywhere, so that an error of judgement reads a file too many and
  * never one too few.
  *
- * @param unansweredColumn
+ * @param isUnanswered
  *   attributes that are not what the index has under their names, such as partition columns
  */
-final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expression => Boolean)
+final class FilesThatMayMatch(index: StatisticsIndex, isUnanswered: Expression => Boolean)
     extends FilterSets[BitSet] {
   private val count = index.files.count
 
@@ -149,7 +156,7 @@ final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expressi
     if (condition.impossible) Some(none)
     else index.numberOf(e).flatMap(index.rangesAt).map(_.mayMeet(condition))
 
-  override def unanswered(e: Expression): Boolean = e.references.exists(unansweredColumn)
+  override def unanswered(e: Expression): Boolean = e.references.exists(isUnanswered)
 }
 
 /**
@@ -171,7 +178,7 @@ final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expressi
  */
 final class FilesThatReachTop(
     index: StatisticsIndex,
-    unansweredColumn: Expression => Boolean,
+    isUnanswered: Expression => Boolean,
     areAsListed: Seq[Int] => Boolean = _ => true) {
 
   /**
@@ -181,14 +188,14 @@ final class FilesThatReachTop(
    *   the entries whose files must be read
    */
   def apply(top: TopRows, listed: BitSet): BitSet = {
-    val may = new FilesThatMayMatch(index, unansweredColumn)
+    val may = new FilesThatMayMatch(index, isUnanswered)
     val found =
       if (may.unanswered(top.column)) None
       else
         for {
           column <- FilterColumn.of(top.column)
           ranges <- index.rangesOf(column.sql, column.dataType)
-          counted = new FilesThatMatchWholly(index, unansweredColumn)(top.conditions)
+          counted = new FilesThatMatchWholly(index, isUnanswered)(top.conditions)
           _ = counted.and(listed)
           reaching <- reach(top, ranges, counted)
         } yield ranges.mayMeet(reaching)
@@ -259,8 +266,8 @@ final class FilesThatReachTop(
  * The files in which a filter is true for every row: those where it may be neither false nor NULL. Whatever
  * is not understood may be false anywhere.
  */
-final class FilesThatMatchWholly(index: StatisticsIndex, unansweredColumn: Expression => Boolean) {
-  private val may = new FilesThatMayMatch(index, unansweredColumn)
+final class FilesThatMatchWholly(index: StatisticsIndex, isUnanswered: Expression => Boolean) {
+  private val may = new FilesThatMayMatch(index, isUnanswered)
 
   def apply(filters: Seq[Expression]): BitSet = {
     val whole = may.all

@@ -213,10 +213,8 @@ final class FormatIndex(
   }
 
   /** Whether files have something else under the column's name than they had when the index was made. */
-  def isUnanswered(e: Expression): Boolean = e match {
-    case FileSourceMetadataAttribute(_) => true
-    case a: Attribute => !index.identities.get(a.name).exists(identities.get(a.name).contains(_))
-    case _ => false
+  def isUnanswered(e: Expression): Boolean = FilesToRead.isUnanswered(e) { name =>
+    !index.identities.get(name).exists(identities.get(name).contains(_))
   }
 }
 

@@ -4,7 +4,7 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, FileSourceMetadataAttribute}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.skipping.index.{FileKeys, NoEntry, StatisticsIndex}
@@ -102,11 +102,7 @@ final class SkippingFileIndex(
       } catch { case NonFatal(_) => false })
 
   /** A column that is not what the index has under its name. */
-  private[zorder] def isUnanswered(e: Expression): Boolean = e match {
-    case FileSourceMetadataAttribute(_) => true
-    case a: Attribute => unanswered(a.name)
-    case _ => false
-  }
+  private[zorder] def isUnanswered(e: Expression): Boolean = FilesToRead.isUnanswered(e)(unanswered)
 
   override def rootPaths: Seq[Path] = wrapped.rootPaths
   override def inputFiles: Array[String] = wrapped.inputFiles

@@ -93,10 +93,10 @@ private[zorder] object LateFiles {
   def find(table: ParquetTable, done: Seq[Journal]): Seq[LateDataFile] = {
     // to know it, a path's files are read
     lazy val live = table.liveDirs()
-    lazy val dirs = live.values.map(_.toUri.getPath).toSet
+    lazy val dirs = live.values.map(PathText.of).toSet
     val newest = JournalStore.newestOf(done)
     def isLeft(j: Journal, u: SwapUnit) =
-      !dirs(u.old.toUri.getPath) && live.contains(u.partition) && newest(PathText.of(u.old)) == j
+      !dirs(PathText.of(u.old)) && live.contains(u.partition) && newest(PathText.of(u.old)) == j
     val inOldPlaces = for (j <- done; f <- inOld(table, j, j.units.filter(isLeft(j, _)))) yield f
     val stands = inOldPlaces.filter(_.sure).map(_.partition).distinct
       .filter(p => hasLastRun(table, done, p, live(p))).toSet

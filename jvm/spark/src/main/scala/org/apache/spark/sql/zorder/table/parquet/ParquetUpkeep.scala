@@ -273,7 +273,7 @@ private[zorder] object ParquetRollback {
     last.units.foreach { u =>
       val now = live.get(u.partition)
       val there = now.map(dir => DirectoryListing.walk(table.store.fs, dir).files.toSet).getOrElse(Set.empty)
-      if (!now.map(_.toUri.getPath).contains(u.target.toUri.getPath) || !u.outputs.forall(there))
+      if (!now.map(PathText.of).contains(PathText.of(u.target)) || !u.outputs.forall(there))
         refuse("ZORDER_CANNOT_ROLL_BACK.CHANGED_SINCE", "table" -> table.name, "run" -> last.runId)
     }
   }

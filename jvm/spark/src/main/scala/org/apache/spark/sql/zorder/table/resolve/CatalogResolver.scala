@@ -151,7 +151,7 @@ private[table] object CatalogResolver {
         else moved(entry, identity, access, agreed, read)
     }
     // a statement that only reads does no harm to the other table
-    if (access == Access.Change) OverlapRefusals.refuse(session, table.root, Some(meta.identifier))
+    if (access == Access.Change) OverlapRefusals.onlyOneAt(session, table.root, Some(meta.identifier))
     table
   }
 

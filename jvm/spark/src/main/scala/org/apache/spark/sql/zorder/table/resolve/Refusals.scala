@@ -169,12 +169,10 @@ private[table] object PathRefusals {
 private[table] object OverlapRefusals {
 
   /**
-   * No other table of the database may lie inside, around, or (for a table) at the same place.
-   *
-   * @return
-   *   the table that lies at a path, as far as the catalog tells
+   * The table that lies at a path, as far as the catalog tells, for a statement that changes directories: no other table of
+   * the database may lie inside, around, or (for a table) at the same place.
    */
-  def refuse(
+  def onlyOneAt(
       session: ClassicSession,
       root: Path,
       self: Option[TableIdentifier]): Option[CatalogTable] = {
@@ -183,11 +181,11 @@ private[table] object OverlapRefusals {
     found.foreach { case (t, at) =>
       val name = t.identifier.unquotedString
       if (at.startsWith(s"$mine/"))
-        ZOrderException.refuse("ZORDER_DIRECTORY_REFUSED.HOLDS_TABLE", "table" -> name, "path" -> root)
+        refuse("ZORDER_DIRECTORY_REFUSED.HOLDS_TABLE", "table" -> name, "path" -> root)
       if (mine.startsWith(s"$at/"))
-        ZOrderException.refuse("ZORDER_DIRECTORY_REFUSED.INSIDE_TABLE", "path" -> root, "table" -> name)
+        refuse("ZORDER_DIRECTORY_REFUSED.INSIDE_TABLE", "path" -> root, "table" -> name)
       if (at == mine && self.isDefined)
-        ZOrderException.refuse(
+        refuse(
           "ZORDER_DIRECTORY_REFUSED.SHARED",
           "table" -> self.get.unquotedString,
           "other" -> name,

@@ -117,7 +117,7 @@ object TableResolver extends Logging {
     lazy val journals = if (access == Access.Change) beside.all() else UnfinishedCommits.journals(beside)
     // a statement that reads asks whose the directory is only if there are journals, which may be a dropped table's
     val registered =
-      if (access == Access.Change) OverlapRefusals.refuse(session, root, None)
+      if (access == Access.Change) OverlapRefusals.onlyOneAt(session, root, None)
       else if (journals.isEmpty) None
       else OverlapRefusals.at(session, root)
     if (root.getName.contains("=")) refuse("ZORDER_DIRECTORY_REFUSED.PARTITION", "path" -> root)

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.skipping.scan.delta
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, FileSourceMetadataAttribute}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.OptimisticTransaction
 import org.apache.spark.sql.delta.actions.AddFile
@@ -81,11 +81,8 @@ final private[zorder] class NarrowedDeltaIndex(session: SparkSession, prepared: 
         DeltaIndexing.located(root, _)))
   }
 
-  private def isUnanswered(e: Expression): Boolean = e match {
-    case FileSourceMetadataAttribute(_) => true
-    case a: Attribute => partitionSchema.fieldNames.contains(a.name)
-    case _ => false
-  }
+  private def isUnanswered(e: Expression): Boolean =
+    FilesToRead.isUnanswered(e)(partitionSchema.fieldNames.contains(_))
 
   override def mayAnswer(column: Attribute): Boolean = list.mayAnswer(column)
 

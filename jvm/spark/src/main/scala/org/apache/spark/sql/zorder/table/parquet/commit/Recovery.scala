@@ -213,9 +213,9 @@ private[zorder] object CatalogRecovery {
       journals: Seq[Journal],
       stagingMs: Long = PathRecovery.StagingMs): Unit =
     journals.filter(j => unfinished(j) && TableIdentity.same(j.table, table.identity)).foreach { j =>
-      val live = table.liveDirs().values.map(_.toUri.getPath).toSet
+      val live = table.liveDirs().values.map(PathText.of).toSet
       def aged = PathRecovery.isAged(j, stagingMs)
-      val happened = j.units.exists(u => live(u.target.toUri.getPath))
+      val happened = j.units.exists(u => live(PathText.of(u.target)))
       // a rollback copies what was added since, a way home everything
       val isCopying = !j.operation.makesFiles && !isWayHome(j)
       if (j.owner == Journal.thisJvm || (if (happened || j.isExchanging || isCopying)
