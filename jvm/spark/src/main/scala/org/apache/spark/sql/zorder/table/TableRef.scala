@@ -18,8 +18,12 @@ object TableRef {
 
   /** `'/data/t'` or ``parquet.`/data/t` ``. */
   final case class Location(path: String) extends TableRef {
-    override def sql: String = "'" + path.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    override def sql: String = literal(path)
   }
+
+  /** A text in SQL. */
+  private[zorder] def literal(text: String): String =
+    "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
   /**
    * Whether a text that stands for a table, outside of a statement, is a path: it has a slash, and no

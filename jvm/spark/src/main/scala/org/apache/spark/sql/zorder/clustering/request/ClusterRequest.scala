@@ -33,3 +33,33 @@ final case class ClusterRequest(
   /** Whether it changes the table: a dry run and a copy only read it. */
   def changes: Boolean = !dryRun && into.isEmpty
 }
+
+private[zorder] object ClusterRequest {
+
+  /**
+   * The text of a `ZORDER TABLE`.
+   *
+   * @param where
+   *   the condition; empty for none
+   * @param by
+   *   clustering columns as SQL expressions
+   * @param options
+   *   names and values as SQL writes them
+   */
+  def sql(
+      target: TableRef,
+      full: Boolean,
+      where: String,
+      by: Seq[String],
+      curve: Option[String],
+      options: Seq[(String, String)]): String = {
+    def list(items: Seq[String]) = items.mkString("(", ", ", ")")
+    val clauses = Seq(
+      if (full) Some("FULL") else None,
+      Some(where).filter(_.nonEmpty).map(w => s"WHERE $w"),
+      Some(s"BY ${list(by)}"),
+      curve.map(c => s"USING CURVE $c"),
+      if (options.isEmpty) None else Some(s"WITH ${list(options.map { case (k, v) => s"$k = $v" })}"))
+    s"ZORDER TABLE ${target.sql} ${clauses.flatten.mkString(" ")}"
+  }
+}

@@ -2,10 +2,8 @@ package org.apache.spark.sql.zorder.clustering.sort
 
 import java.util.Comparator
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter
-import org.apache.spark.sql.execution.UnsafeExternalRowSorter.PrefixComputer
 import sparkzorder.curve.prefix.{BitPrefix, KeyBits, VaryingBits}
 
 /**
@@ -31,7 +29,7 @@ final private[sort] class KeySorter(
   private var prefix = BitPrefix.nothing(bits)
   private var fitted = false
   private var held = 0L
-  private val computer = new CurrentPrefix
+  private val computer = new NextPrefix
   private var sorter: UnsafeExternalRowSorter = sorters.byPrefix(computer)
 
   def insert(row: UnsafeRow): Unit = {
@@ -83,15 +81,9 @@ final private[sort] class KeySorter(
 
   /** Inserts a row whose words have been filled in. */
   private def hold(row: UnsafeRow): Unit = {
-    computer.now.value = prefix(words)
+    computer.set(prefix(words))
     sorter.insertRow(row)
     held += 1
-  }
-
-  /** The prefix of the row that is being inserted, which was computed before. */
-  private class CurrentPrefix extends PrefixComputer {
-    val now = new PrefixComputer.Prefix
-    override def computePrefix(row: InternalRow): PrefixComputer.Prefix = now
   }
 
   private class PrefixBorder extends RunBorder {

@@ -5,10 +5,8 @@ import java.util.IdentityHashMap
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.memory.SparkOutOfMemoryError
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter
-import org.apache.spark.sql.execution.UnsafeExternalRowSorter.PrefixComputer
 import org.apache.spark.sql.zorder.expr.layout.{RankOf, ZOrderKey}
 import org.apache.spark.unsafe.Platform
 import sparkzorder.curve.layout.{CompiledLayout, PageSides}
@@ -179,13 +177,6 @@ final private[sort] class PageSorter(
       memory.release()
     }
   }
-}
-
-/** The prefix of the row that is inserted next, which was computed before. */
-final private class NextPrefix extends PrefixComputer {
-  private val prefix = new PrefixComputer.Prefix
-  def set(value: Long): Unit = prefix.value = value
-  override def computePrefix(row: InternalRow): PrefixComputer.Prefix = prefix
 }
 
 /** One row more than there are, which is told apart by bytes after its fields. */

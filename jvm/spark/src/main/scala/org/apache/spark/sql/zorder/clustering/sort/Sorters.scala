@@ -3,8 +3,10 @@ package org.apache.spark.sql.zorder.clustering.sort
 import java.util.function.Supplier
 
 import org.apache.spark.{SparkContext, SparkEnv, TaskContext}
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{SortOrder, UnsafeRow}
 import org.apache.spark.sql.execution.{SortExec, SparkPlan, UnsafeExternalRowSorter}
+import org.apache.spark.sql.execution.UnsafeExternalRowSorter.PrefixComputer
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.collection.unsafe.sort.{PrefixComparators, RecordComparator}
@@ -33,7 +35,7 @@ private[sort] class Sorters(child: SparkPlan, schema: StructType, descending: Bo
   def peakBytes: Long = peak
 
   /** A sorter by an unsigned prefix only: rows with equal prefixes come out together. */
-  def byPrefix(prefix: UnsafeExternalRowSorter.PrefixComputer): UnsafeExternalRowSorter = made(
+  def byPrefix(prefix: PrefixComputer): UnsafeExternalRowSorter = made(
     UnsafeExternalRowSorter.createWithRecordComparator(
       schema,
       Sorters.NoComparison,
@@ -113,4 +115,11 @@ private[sort] object SortCosts {
     operator.longMetric("sortTime"),
     operator.longMetric("peakMemory"),
     operator.longMetric("spillSize"))
+}
+
+/** The prefix of the row that is inserted next, which was computed before. */
+final private class NextPrefix extends PrefixComputer {
+  private val prefix = new PrefixComputer.Prefix
+  def set(value: Long): Unit = prefix.value = value
+  override def computePrefix(row: InternalRow): PrefixComputer.Prefix = prefix
 }

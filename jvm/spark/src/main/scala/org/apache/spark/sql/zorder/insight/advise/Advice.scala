@@ -5,6 +5,7 @@ import java.util.Locale
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
+import org.apache.spark.sql.zorder.clustering.request.ClusterRequest
 import org.apache.spark.sql.zorder.table.TableRef
 
 /** What a proposal comes down to. */
@@ -258,13 +259,8 @@ private[advise] object Statements {
       lexical: Boolean,
       log: Option[String],
       options: (String, String)*): String = {
-    val curve = if (lexical) " USING CURVE lexical" else ""
     val all = log.filterNot(isPassing).map("queryLog" -> _).toSeq ++ options
-    val pairs = all.map { case (name, value) => s"$name = ${literal(value)}" }
-    val settings = if (pairs.isEmpty) "" else pairs.mkString(" WITH (", ", ", ")")
-    val from = if (full) " FULL" else ""
-    s"ZORDER TABLE ${target.sql}$from BY ${columns.mkString("(", ", ", ")")}$curve$settings"
+    val curve = if (lexical) Some("lexical") else None
+    ClusterRequest.sql(target, full, "", columns, curve, all.map { case (k, v) => k -> TableRef.literal(v) })
   }
-
-  private def literal(text: String): String = "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 }

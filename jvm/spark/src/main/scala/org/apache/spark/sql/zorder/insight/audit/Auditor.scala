@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.insight.audit.read.{AuditedColumns, AuditedFi
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.clustering.inspect.UnreadableFiles
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
-import org.apache.spark.sql.zorder.clustering.request.{Progress, TableOptions}
+import org.apache.spark.sql.zorder.clustering.request.{ClusterRequest, Progress, TableOptions}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy, RunRecord, TableRef, TableState}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
@@ -240,14 +240,10 @@ final private class AuditStatements(session: ClassicSession, target: TableRef, t
     case Fix.Cluster(columns, curve, named, full, _, fileCount) =>
       val options = named ++ fileCount.map(n => "fileCount" -> n.toString)
       val conditions = partitions.map(condition)
-      val using = curve.fold("")(c => s" USING CURVE $c")
-      val settings =
-        if (options.isEmpty) "" else options.map { case (k, v) => s"$k = $v" }.mkString(" WITH (", ", ", ")")
       val where =
-        if (conditions.isEmpty || conditions.exists(_.isEmpty)) ""
-        else s" WHERE ${conditions.flatten.mkString(" OR ")}"
-      table.reclustered(columns).getOrElse(
-        s"ZORDER TABLE ${target.sql}${if (full || others) " FULL" else ""}$where BY ${columns.mkString("(", ", ", ")")}$using$settings")
+        if (conditions.isEmpty || conditions.exists(_.isEmpty)) "" else conditions.flatten.mkString(" OR ")
+      table.reclustered(columns)
+        .getOrElse(ClusterRequest.sql(target, full || others, where, columns, curve, options))
   }
 
   /** What holds in one partition alone; None where its directories are not named after columns. */

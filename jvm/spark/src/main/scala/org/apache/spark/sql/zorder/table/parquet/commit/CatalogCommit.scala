@@ -10,7 +10,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.zorder.conf.ZOrderOption
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
-import org.apache.spark.sql.zorder.table.{CommitRequest, Operation, RunRecord, StateDir}
+import org.apache.spark.sql.zorder.table.{CommitRequest, RunRecord, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.files.{
   ActiveWriters,
   DirectoryListing,

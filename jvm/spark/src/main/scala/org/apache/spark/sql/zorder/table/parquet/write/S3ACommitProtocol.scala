@@ -14,7 +14,7 @@ import org.apache.spark.util.Utils
  * copy. S3A has a committer that uploads a file under its final name and makes it visible when the job commits. It is
  * used unless the session sets another committer or disables this one.
  */
-private object S3ACommit {
+private[write] object S3ACommit {
   private val Factory = "org.apache.hadoop.fs.s3a.commit.S3ACommitterFactory"
   private val Magic = "fs.s3a.committer.magic.enabled"
 
