@@ -181,7 +181,9 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     ActiveWriters.find(fs, fs.makeQualified(new Path(before.location)), journal.units.map(_.old)).foreach {
       case (dir, scratch) =>
         // recovery then leaves the new places; those of a rollback or a way home are the table's own
-        alterBack(before, if (journal.operation.makesFiles) store.write(journal.at(JournalState.Undoing)) else journal)
+        alterBack(
+          before,
+          if (journal.operation.makesFiles) store.write(journal.at(JournalState.Undoing)) else journal)
         ActiveWriters.stop(dir, scratch)
     }
     // not what the look for jobs has listed: one that ended during that has put its files there since
