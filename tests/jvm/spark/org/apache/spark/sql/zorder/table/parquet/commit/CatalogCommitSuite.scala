@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.{CrashPoints, TableFixture, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
+import org.apache.spark.sql.zorder.table.parquet.journal.JournalState
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.{LongTest, Steps}
@@ -265,6 +266,45 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
       copyFile(f.getPath, s"$named/${f.getName}"))
     assert(carriedOver(vacuumed(TableRef.Name(Seq(t)))) == 1)
     assert(tableIds(t) == forty :+ 41L && leftovers(t).isEmpty && openName(t).state.outlines().isEmpty)
+  }
+
+  test("a statement that is cancelled as the location changes ends its commit, and before that takes it back") {
+    for (point <- Seq("altered", "prepared")) {
+      external()
+      val table = openName("e")
+      val r = stage(table, table.files(), "r1")
+      val before = location("e")
+      CrashPoint.meanwhile = at =>
+        if (at == point) {
+          CrashPoint.meanwhile = (_: String) => ()
+          throw new InterruptedException("cancelled")
+        }
+      if (point == "altered") r.commit()
+      else assert(refused(r.commit()).contains("nothing was changed"))
+      assert(Thread.interrupted() && tableIds("e") == forty)
+      assert((location("e") != before) == (point == "altered"))
+      assert(openName("e").store.all().forall(_.state == JournalState.Done))
+      spark.sql("DROP TABLE e")
+    }
+  }
+
+  test("what comes as the location changes is asked about if the old files are gone, and not copied") {
+    external()
+    val table = openName("e")
+    val r = stage(table, table.files(), "r1")
+    val old = location("e").getPath
+    val extra = dir("overwritten")
+    rows(41, 42).write.parquet(extra)
+    CrashPoint.meanwhile = at =>
+      if (at == "altered") {
+        listed(old).filter(_.getName.endsWith(".parquet")).foreach(_.delete())
+        listed(extra).filter(_.getName.endsWith(".parquet")).foreach(f =>
+          copyFile(f.getPath, s"$old/${f.getName}"))
+      }
+    r.commit()
+    CrashPoint.meanwhile = (_: String) => ()
+    assert(tableIds("e") == forty)
+    assert(refused(vacuumed(TableRef.Name(Seq("e")))).contains("LATE FILES REPLACE"))
   }
 
   test("what the catalog says of partitions that move changes before and after their places do") {

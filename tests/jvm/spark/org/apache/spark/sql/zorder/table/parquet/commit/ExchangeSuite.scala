@@ -324,6 +324,45 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
     assert(refreshed() == forty)
   }
 
+  test("a statement that is cancelled in the middle of its exchange ends it") {
+    make("external partitioned")
+    val table = openName("t")
+    val r = stage(table, table.files(), "r1")
+    CrashPoint.meanwhile = at =>
+      if (at == "moved-old") {
+        CrashPoint.meanwhile = _ => ()
+        // as Hadoop's clients do, which set the flag and throw
+        Thread.currentThread.interrupt()
+        throw new InterruptedException("cancelled")
+      }
+    r.commit()
+    assert(Thread.interrupted() && refreshed() == forty)
+    assert(table.store.all().map(_.state) == Seq(JournalState.Done))
+  }
+
+  test("an exchange begins when the mark of the one before is gone, and not when its journal is done") {
+    make("external partitioned")
+    val runs = Seq(0, 1).map { p =>
+      val table = openName("t")
+      stage(table, table.files().filter(_.partition == s"p=$p"), s"r$p")
+    }
+    def marked = ExchangeMark.of(classic, Some(meta)).marked
+    var second: Option[Future[Unit]] = None
+    var kept = false
+    CrashPoint.meanwhile = {
+      case "done" if second.isEmpty =>
+        second = Some(Future(runs(1).commit()))
+        Thread.sleep(1000)
+        kept = marked.contains(runs.head.journal.txn)
+      case _ =>
+    }
+    runs.head.commit()
+    Await.result(second.get, 60.seconds)
+    CrashPoint.meanwhile = _ => ()
+    assert(kept && refreshed() == forty && marked.isEmpty)
+    assert(meta.properties.get(CatalogCommit.TxnProperty).contains(runs(1).journal.txn))
+  }
+
   test("an exchange whose journal cannot be read may be under way") {
     make("external partitioned")
     val mark = ExchangeMark.of(classic, Some(meta))

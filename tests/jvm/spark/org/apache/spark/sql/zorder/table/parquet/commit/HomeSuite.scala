@@ -214,6 +214,21 @@ class HomeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
     }
   }
 
+  test("old files that a vacuum has left at home, since a job was at work there, do not come back") {
+    val path = moved("external partitioned")
+    val scratch = Seq(0, 1).map(p => new File(s"$path/p=$p/_temporary"))
+    CrashPoint.meanwhile = {
+      case "vacuum-deleted" => scratch.filter(_.getParentFile.isDirectory).foreach(_.mkdir())
+      case "home-moving" => scratch.foreach(delete)
+      case _ =>
+    }
+    try assert(refused(remove()).contains("A job was at work in"))
+    finally CrashPoint.meanwhile = _ => ()
+    scratch.foreach(delete)
+    assert(tableIds("t") == fifty && remove() == "REMOVED")
+    assertHome(path)
+  }
+
   kinds.foreach { kind =>
     test(s"$kind: what a job puts into the old place during the way home comes with it") {
       val path = moved(kind)

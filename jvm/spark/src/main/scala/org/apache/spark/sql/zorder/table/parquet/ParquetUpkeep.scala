@@ -308,11 +308,11 @@ private[zorder] object ParquetRemove {
     checkForeign(table, copies)
     val home = wayHome(table, choice)
     // what an attempt that died has copied home already
-    vacuum(table, dryRun = false, spared = if (home.isDefined) copies else Nil)
+    checkGone(table, vacuum(table, dryRun = false, spared = if (home.isDefined) copies else Nil))
     home.foreach { bring =>
       bring(statement)
       // where they were copied, what they were copied from
-      vacuum(table, dryRun = false, spared = Nil)
+      checkGone(table, vacuum(table, dryRun = false, spared = Nil))
     }
     // a run that has begun since needs its journal
     checkFinished(table)
@@ -349,6 +349,15 @@ private[zorder] object ParquetRemove {
           "status" -> r.status.name)
       }
 
+  /** Refuses places where a job has begun since: what it writes there needs a journal, and old files may be there still. */
+  private def checkGone(table: ParquetTable, results: Seq[VacuumResult]): Unit = results.foreach { r =>
+    r.status match {
+      case _: VacuumStatus.WriterInFlight | _: VacuumStatus.FilesLeft =>
+        refuse("ZORDER_CANNOT_REMOVE.JOB_AT_WORK", "dir" -> r.path, "table" -> table.name)
+      case _ =>
+    }
+  }
+
   /** A vacuum of old files, however young they are. */
   private def vacuum(table: ParquetTable, dryRun: Boolean, spared: Seq[LateDataFile]): Seq[VacuumResult] =
     new ParquetVacuum(table, 0L, dryRun, spared.map(_.path.toString).toSet).run()
@@ -360,7 +369,8 @@ private[zorder] object ParquetRemove {
       val away = commit.away()
       val deleted = moved.doneJournals().flatMap(j =>
         j.carried.map(_.rel) ++ j.units.flatMap(u => u.oldFiles.map(_.under(u.old).rel))).toSet
-      commit.check(away, file => deleted(file.toString))
+      def isOld(file: Path) = deleted(file.toString)
+      commit.check(away, isOld)
       if (choice.isEmpty) commit.cost(away).foreach { cost =>
         notAgreed(
           "ZORDER_CHOICE_NEEDED.MOVE_HOME",
@@ -372,7 +382,7 @@ private[zorder] object ParquetRemove {
           "dir" -> away.head.staged,
           "sql" -> moved.sql)
       }
-      Some(away).filter(_.nonEmpty).map(units => commit.bring(units, _))
+      Some(away).filter(_.nonEmpty).map(units => commit.bring(units, isOld, _))
     case _ => None
   }
 

@@ -25,7 +25,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   JournalStore,
   SwapUnit
 }
-import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
+import org.apache.spark.sql.zorder.table.storage.{Cancellation, CrashPoint, ObjectStores}
 
 /**
  * The commit of a table of the catalog: one call changes its location, or those of its rewritten partitions. The
@@ -188,8 +188,11 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     }
     // not what the look for jobs has listed: one that ended during that has put its files there since
     journal.copy(units = journal.units.map { u =>
+      val now = DirectoryListing.walk(fs, u.old)
+      // where old files are gone, somebody may have overwritten them, and the next statement asks
+      val stands = u.oldFiles.filter(_.isData).forall(now.files.toSet)
       // what has the name of a file that came to the new place is a late file of the next statement
-      val late = CarriedOverFiles.arrived(fs, u, DirectoryListing.walk(fs, u.old))
+      val late = (if (stands) CarriedOverFiles.arrived(fs, u, now) else Nil)
         .filter(f => FileMoves.status(fs, new Path(u.target, f.rel)).isEmpty)
       late.foreach(f => FileMoves.copy(fs, new Path(u.old, f.rel), new Path(u.target, f.rel), f.modified))
       u.copy(kept = u.kept ++ late)
@@ -231,8 +234,8 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
       Heartbeat.during(store, journal.txn)(body)
     } catch {
       case crash: CrashPoint.Crash => throw crash
-      case NonFatal(e) =>
-        try {
+      case Cancellation.OrNonFatal(e) =>
+        try Cancellation.deferred(e) {
           val lost = e.isInstanceOf[LostAnswer]
           // before the catalog is asked again, which may fail like the call
           if (lost) store.get(journal.txn).foreach(j => store.write(j.inDoubt))

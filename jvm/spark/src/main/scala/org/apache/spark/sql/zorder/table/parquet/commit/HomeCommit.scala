@@ -23,7 +23,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   JournalState,
   SwapUnit
 }
-import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, CrashPoint}
+import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, Cancellation, CrashPoint}
 import org.apache.spark.util.SerializableConfiguration
 
 /**
@@ -72,7 +72,13 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
   private def marker(f: ListedFile): Boolean =
     f.name == "_SUCCESS" || CarriedOverFiles.stale(f)
 
-  def bring(units: Seq[SwapUnit], statement: String): Unit = if (units.nonEmpty) {
+  /**
+   * @param isOld
+   *   whether a file at home is one that the vacuum should have deleted. It would become rows again
+   */
+  def bring(units: Seq[SwapUnit], isOld: Path => Boolean, statement: String): Unit = if (units.nonEmpty) {
+    for (u <- units; f <- DirectoryListing.walk(fs, u.target).data if isOld(new Path(u.target, f.rel)))
+      refuse("ZORDER_CANNOT_REMOVE.JOB_AT_WORK", "dir" -> u.target, "table" -> table.name)
     if (renames) rename(units) else copy(units, statement)
     table.reload()
     table.refresh()
@@ -92,8 +98,8 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
         Heartbeat.during(table.store, txn)(forward(moving))
       } catch {
         case crash: CrashPoint.Crash => throw crash
-        case NonFatal(e) => // as far as it goes: what is left is done by the next statement
-          try table.store.get(txn).foreach(settle)
+        case Cancellation.OrNonFatal(e) => // as far as it goes: what is left is done by the next statement
+          try Cancellation.deferred(e)(table.store.get(txn).foreach(settle))
           catch { case NonFatal(again) => e.addSuppressed(again) }
           if (table.store.get(txn).isDefined || units.exists(u => fs.exists(u.staged))) throw e
       }

@@ -30,7 +30,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   JournalStore,
   SwapUnit
 }
-import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.{Cancellation, CrashPoint}
 
 /**
  * The commit of a table that is known by its path: directories are exchanged under one journal.
@@ -59,14 +59,14 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
       Heartbeat.during(store, draft.txn)(new PathCompletion(store, mark).finish(swap(prepared)))
     } catch {
       case crash: CrashPoint.Crash => throw crash
-      case NonFatal(e) =>
+      case Cancellation.OrNonFatal(e) =>
         // the table must not stay half exchanged until the next run; while it counts as active, no query of this JVM
         // settles it as well
-        try
+        try Cancellation.deferred(e) {
           if (store.get(draft.txn).forall(_.owner == Journal.thisJvm))
             PathRecovery.settle(store, mark, draft.txn, waitMs)
           else PathRecovery.awaitExchange(store, mark, draft.txn)
-        catch { case NonFatal(again) => e.addSuppressed(again) }
+        } catch { case NonFatal(again) => e.addSuppressed(again) }
         FailedCommit.outcome(store, draft, e)
     } finally Journal.end(draft.txn)
   }
@@ -127,11 +127,11 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
    */
   @tailrec
   private def beginAlone(txn: String): Unit = {
-    def other = mark.marked.filter(_ != txn).flatMap(store.get).filter(_.state != JournalState.Done)
-    other.foreach { journal =>
+    mark.marked.filter(_ != txn).flatMap(store.get).foreach { journal =>
       if (journal.isExchanging) PathRecovery.takeOver(store, mark, journal.txn)
-      while (store.get(journal.txn).exists(j => j.state != JournalState.Done && Heartbeat.isAlive(store, j)))
-        Thread.sleep(OtherMs)
+      // also of one that is done: as it takes its mark away, it would take ours
+      def isThere = mark.marked.contains(journal.txn) && store.get(journal.txn).exists(Heartbeat.isAlive(store, _))
+      while (isThere) Thread.sleep(OtherMs)
     }
     mark.begin(txn)
     // another one that has not seen this one either
@@ -380,10 +380,13 @@ private[zorder] object ExchangeMark {
     override def begin(txn: String): Unit = change(_ + (Property -> txn))
 
     override def end(txn: String, units: Seq[SwapUnit]): Unit = if (marked.contains(txn)) {
+      change { p =>
+        val ended = p + (CatalogCommit.TxnProperty -> txn)
+        if (p.get(Property).contains(txn)) ended - Property else ended
+      }
       // sizes are hints to the optimizer: that they are old must not fail a commit that took place
       try renewSizes(units)
       catch { case NonFatal(e) => logWarning(s"The sizes of ${ident.unquotedString} were not renewed", e) }
-      change(_ - Property + (CatalogCommit.TxnProperty -> txn))
     }
 
     override def marked: Option[String] =

@@ -141,7 +141,9 @@ private[zorder] object Heartbeat {
     try body
     finally {
       thread.shutdownNow()
-      thread.awaitTermination(LeaseMs, MILLISECONDS)
+      // a statement that was cancelled would end with that, and not with its own error
+      try thread.awaitTermination(LeaseMs, MILLISECONDS)
+      catch { case _: InterruptedException => Thread.currentThread.interrupt() }
       if (written.get) Try(store.fs.delete(store.beat(txn), false))
       ()
     }

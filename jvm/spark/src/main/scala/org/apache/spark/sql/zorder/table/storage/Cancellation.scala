@@ -1,0 +1,27 @@
+package org.apache.spark.sql.zorder.table.storage
+
+import scala.util.control.NonFatal
+
+/** A statement that its user cancels: Spark interrupts its thread. A commit that has begun is settled all the same. */
+private[zorder] object Cancellation {
+
+  /** An error after which the commit can be settled. `NonFatal` leaves out a thread's interruption. */
+  object OrNonFatal {
+    def unapply(e: Throwable): Option[Throwable] = e match {
+      case NonFatal(_) | _: InterruptedException => Some(e)
+      case _ => None
+    }
+  }
+
+  /**
+   * Does what a cancellation must not stop. The thread is interrupted again afterwards, for whoever looks next.
+   *
+   * @param e
+   *   what came before
+   */
+  def deferred[A](e: Throwable)(body: => A): A = {
+    val cancelled = Thread.interrupted() || e.isInstanceOf[InterruptedException]
+    try body
+    finally if (cancelled) Thread.currentThread.interrupt()
+  }
+}
