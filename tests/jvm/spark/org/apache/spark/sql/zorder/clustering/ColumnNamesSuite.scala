@@ -166,6 +166,25 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("a default that a file has brought along from another table is none of this one's") {
+    withTempDir { dir =>
+      withTable("source", "plain") {
+        val path = dir.resolve("t")
+        spark.sql(s"CREATE TABLE source (id BIGINT, c BIGINT DEFAULT 5) USING parquet LOCATION '$dir/source'")
+        spark.sql("INSERT INTO source SELECT id, 7 FROM range(100, 200)")
+        spark.sql(s"CREATE TABLE plain (id BIGINT) USING parquet LOCATION '$path'")
+        spark.sql("INSERT INTO plain SELECT id FROM range(100)")
+        spark.sql("ALTER TABLE plain ADD COLUMN c BIGINT")
+        spark.table("source").write.mode("append").parquet(path.toString)
+        spark.sql("REFRESH TABLE plain")
+        def sums = spark.sql("SELECT count(*), count(c), sum(c) FROM plain").head().toSeq
+        assert(sums === Seq(200L, 100L, 700L))
+        done(one("ZORDER TABLE plain FULL BY (id) WITH (verify = 'checksum')"))
+        assert(sums === Seq(200L, 100L, 700L))
+      }
+    }
+  }
+
   test("a default has microseconds though the files' own timestamps have milliseconds") {
     withTempDir { dir =>
       withTable("millis") {

@@ -6,7 +6,10 @@ import scala.collection.mutable
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.expressions.Cast
-import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY
+import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns.{
+  CURRENT_DEFAULT_COLUMN_METADATA_KEY,
+  EXISTS_DEFAULT_COLUMN_METADATA_KEY
+}
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -255,12 +258,21 @@ final private class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean) {
       files: StructType,
       file: Place): StructType = {
     val byKey = files.fields.map(f => key(f.name) -> f).toMap
+    val byId = files.fields.flatMap(f => idOf(f).map(_ -> f)).toMap
     val first = catalog.fields.map { c =>
-      byKey.get(key(c.name)) match {
+      val found = byKey.get(key(c.name))
+      // readers by id take the values of the column that has the id
+      for {
+        id <- idOf(c)
+        f <- byId.get(id).filterNot(other => key(other.name) == key(c.name)).orElse(found)
+        own <- idOf(f) if own != id || key(f.name) != key(c.name)
+      } idNotes += s"Column ${(path :+ f.name).mkString(".")} of file ${file(path :+ f.name, f.dataType)} has field " +
+        s"id $own, and ${(path :+ c.name).mkString(".")} has $id in the catalog."
+      found match {
         case Some(f) =>
           val dataType = types(path :+ c.name, c.dataType, f.dataType, file, catalogFirst = true)
           // of the catalog's metadata, only that of whole columns is kept
-          val metadata = if (path.isEmpty) both(f.metadata, c.metadata) else f.metadata
+          val metadata = if (path.isEmpty) both(withoutDefault(f.metadata), c.metadata) else f.metadata
           f.copy(name = c.name, dataType = dataType, metadata = metadata)
         case None => c
       }
@@ -289,14 +301,21 @@ final private class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean) {
         "column" -> (path :+ b.name).mkString("."),
         "file" -> file(at, b.dataType),
         "spelling" -> a.name)
-    val idKey = SchemaReader.FieldIdKey
-    val ids = Seq(a, b).map(_.metadata).filter(_.contains(idKey)).map(_.getLong(idKey))
+    val ids = Seq(a, b).flatMap(idOf)
     if (ids.distinct.size > 1)
       idNotes += s"Column ${at.mkString(".")} of file ${file(at, b.dataType)} has field id ${ids(1)} and " +
         s"elsewhere ${ids.head}."
     val dataType = types(at, a.dataType, b.dataType, file)
     a.copy(dataType = dataType, metadata = both(b.metadata, a.metadata))
   }
+
+  private def idOf(f: StructField): Option[Long] =
+    Some(f.metadata).filter(_.contains(SchemaReader.FieldIdKey)).map(_.getLong(SchemaReader.FieldIdKey))
+
+  /** The default of another table, which a file has brought along, is none of this one's. */
+  private def withoutDefault(metadata: Metadata): Metadata =
+    new MetadataBuilder().withMetadata(metadata).remove(CURRENT_DEFAULT_COLUMN_METADATA_KEY)
+      .remove(EXISTS_DEFAULT_COLUMN_METADATA_KEY).build()
 
   /** If both have an entry, that of `second` wins. */
   private def both(first: Metadata, second: Metadata): Metadata =
