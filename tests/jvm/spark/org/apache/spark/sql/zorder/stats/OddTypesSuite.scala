@@ -165,17 +165,22 @@ class OddTypesSuite extends AnyFunSuite with StatsFixture {
 
   test("field ids of the catalog that files have for other columns") {
     inTempDir { dir =>
-      exampleFile(dir.resolve("i.parquet"), "message m { optional int32 c = 1; optional int32 a = 2; }")((g, i) =>
-        g.append("c", i).append("a", i))
+      exampleFile(dir.resolve("i.parquet"), "message m { optional int32 c = 1; optional int32 a = 2; }")(
+        (g, i) =>
+          g.append("c", i).append("a", i))
       def losses(ids: (String, Long)*) = SchemaUnion.of(
         footers(dir),
         Some(StructType(ids.map { case (name, id) =>
-          StructField(name, IntegerType, metadata = new MetadataBuilder().putLong("parquet.field.id", id).build())
+          StructField(
+            name,
+            IntegerType,
+            metadata = new MetadataBuilder().putLong("parquet.field.id", id).build())
         })),
         caseSensitive = false).losses
       assert(losses("c" -> 1, "a" -> 2).isEmpty)
       val swapped = losses("a" -> 1, "c" -> 2)
-      assert(swapped.size == 2 && swapped.head.contains("i.parquet has field id 1, and a has 1 in the catalog"))
+      assert(
+        swapped.size == 2 && swapped.head.contains("i.parquet has field id 1, and a has 1 in the catalog"))
       assert(losses("c" -> 1, "a" -> 3).head.contains("Column a of file"))
     }
   }

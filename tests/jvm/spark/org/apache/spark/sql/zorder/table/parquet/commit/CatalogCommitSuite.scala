@@ -268,7 +268,8 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
     assert(tableIds(t) == forty :+ 41L && leftovers(t).isEmpty && openName(t).state.outlines().isEmpty)
   }
 
-  test("a statement that is cancelled as the location changes ends its commit, and before that takes it back") {
+  test(
+    "a statement that is cancelled as the location changes ends its commit, and before that takes it back") {
     for (point <- Seq("altered", "prepared")) {
       external()
       val table = openName("e")

@@ -236,14 +236,15 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
       case crash: CrashPoint.Crash => throw crash
       case Cancellation.OrNonFatal(e) =>
         try Cancellation.deferred(e) {
-          val lost = e.isInstanceOf[LostAnswer]
-          // before the catalog is asked again, which may fail like the call
-          if (lost) store.get(journal.txn).foreach(j => store.write(j.inDoubt))
-          // what was copied since somebody took this commit for a dead one, and its journal away
-          if (!lost && !journal.operation.makesFiles && store.get(journal.txn).isEmpty)
-            new CatalogCompletion(table).abandon(journal)
-          else CatalogRecovery.settle(table, journal.txn)
-        } catch { case NonFatal(again) => e.addSuppressed(again) }
+            val lost = e.isInstanceOf[LostAnswer]
+            // before the catalog is asked again, which may fail like the call
+            if (lost) store.get(journal.txn).foreach(j => store.write(j.inDoubt))
+            // what was copied since somebody took this commit for a dead one, and its journal away
+            if (!lost && !journal.operation.makesFiles && store.get(journal.txn).isEmpty)
+              new CatalogCompletion(table).abandon(journal)
+            else CatalogRecovery.settle(table, journal.txn)
+          }
+        catch { case NonFatal(again) => e.addSuppressed(again) }
         FailedCommit.outcome(store, journal, e)
         table.reload()
     } finally Journal.end(journal.txn)

@@ -63,10 +63,11 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
         // the table must not stay half exchanged until the next run; while it counts as active, no query of this JVM
         // settles it as well
         try Cancellation.deferred(e) {
-          if (store.get(draft.txn).forall(_.owner == Journal.thisJvm))
-            PathRecovery.settle(store, mark, draft.txn, waitMs)
-          else PathRecovery.awaitExchange(store, mark, draft.txn)
-        } catch { case NonFatal(again) => e.addSuppressed(again) }
+            if (store.get(draft.txn).forall(_.owner == Journal.thisJvm))
+              PathRecovery.settle(store, mark, draft.txn, waitMs)
+            else PathRecovery.awaitExchange(store, mark, draft.txn)
+          }
+        catch { case NonFatal(again) => e.addSuppressed(again) }
         FailedCommit.outcome(store, draft, e)
     } finally Journal.end(draft.txn)
   }
@@ -130,7 +131,8 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
     mark.marked.filter(_ != txn).flatMap(store.get).foreach { journal =>
       if (journal.isExchanging) PathRecovery.takeOver(store, mark, journal.txn)
       // also of one that is done: as it takes its mark away, it would take ours
-      def isThere = mark.marked.contains(journal.txn) && store.get(journal.txn).exists(Heartbeat.isAlive(store, _))
+      def isThere =
+        mark.marked.contains(journal.txn) && store.get(journal.txn).exists(Heartbeat.isAlive(store, _))
       while (isThere) Thread.sleep(OtherMs)
     }
     mark.begin(txn)
