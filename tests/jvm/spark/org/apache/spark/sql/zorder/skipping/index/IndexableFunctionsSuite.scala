@@ -10,7 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.internal.config.ConfigEntry
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Alias, BindReferences, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Alias, BindReferences, EqualTo, Expression, Literal, Or}
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.internal.SQLConf
@@ -346,6 +346,12 @@ class IndexableFunctionsSuite extends AnyFunSuite with ZOrderSession {
         Try(Class.forName(s"org.apache.spark.sql.catalyst.expressions.$n")).isSuccess)
       assert((there -- seen).isEmpty)
     }
+  }
+
+  test("a filter of thousands of parts has no meaning that an index would hold") {
+    def chain(terms: Int) = (1 to terms).map(n => EqualTo(Literal(n), Literal(n))).reduceLeft[Expression](Or(_, _))
+    assert(ExpressionMeaning.of(chain(2), SQLConf.get).exists(_.contains("expressions.Or(")))
+    assert(ExpressionMeaning.of(chain(2000), SQLConf.get).isEmpty)
   }
 
   test("settings that change expressions are part of their meaning, or change no value") {

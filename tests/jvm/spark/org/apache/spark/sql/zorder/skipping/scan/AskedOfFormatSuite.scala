@@ -44,13 +44,16 @@ class AskedOfFormatSuite extends AnyFunSuite {
     assert(!of200.isWorth(set(200)) && of200.isWorth(set(201)))
   }
 
-  test("functions and casts of columns are ours") {
+  test("functions and casts of columns are ours if they keep the order, and others are nobody's") {
+    val cast = LessThan(Cast(a, DoubleType), Literal(1.0))
+    val day = EqualTo(Literal(19000), Cast(AttributeReference("t", TimestampNTZType)(), DateType, Some("UTC")))
+    Seq(cast, day, And(EqualTo(a, Literal(1L)), cast)).foreach(f => assert(ofOne.isWorth(f), f))
     Seq(
       EqualTo(Lower(s), text),
-      LessThan(Cast(a, DoubleType), Literal(1.0)),
       GreaterThan(Literal(2L), Add(a, Literal(1L))),
+      LessThan(Cast(a, DoubleType), Cast(b, DoubleType)),
       And(EqualTo(a, Literal(1L)), EqualTo(Lower(s), text))
-    ).foreach(f => assert(ofOne.isWorth(f), f))
+    ).foreach(f => assert(!ofOne.isWorth(f), f))
   }
 
   test("first rows and keys of a join are ours as long as they are of this scan's columns") {

@@ -42,12 +42,19 @@ private[skipping] object ExpressionMeaning {
   private val Settings =
     Seq("spark.sql.legacy.", "spark.sql.icu.", "spark.sql.ansi.", "spark.sql.readSideCharPadding")
 
-  /** The SQL text of an optimized expression; None if it cannot be written. */
+  /** A longer one, such as of a long list of literals, is not worth its place in an index. */
+  private val MostCharacters = 10000
+
+  /** The meaning of an optimized expression; None if it cannot be written, or is too long. */
   def of(e: Expression, conf: SQLConf): Option[String] =
-    try Some(
+    try {
+      val tree = new StringBuilder
+      write(e, conf.caseSensitiveAnalysis, tree)
+      if (tree.length > MostCharacters) None
+      else Some(
         (Seq(Format, s"Spark $line", s"Java $javaVersion") ++ clocks(e) ++ language(e) ++ settings(conf) :+
-          tree(e, conf.caseSensitiveAnalysis)).mkString(" "))
-    catch { case NonFatal(_) => None }
+          tree.toString).mkString(" "))
+    } catch { case NonFatal(_) => None }
 
   /** Whether a meaning was written down by this version of ours: those before it left out what matters. */
   def isCurrent(meaning: String): Boolean = meaning.startsWith(Format + " ")
@@ -79,17 +86,25 @@ private[skipping] object ExpressionMeaning {
       Settings.exists(key.startsWith) && !Try(Defaults.getConfString(key)).toOption.contains(value)
     }.toSeq.sorted.map { case (key, value) => s"$key=$value" }
 
-  private def tree(e: Expression, caseSensitive: Boolean): String = ColumnPath.of(e) match {
+  /** Stops when it is too long: of a filter of thousands of parts, each part is asked for. */
+  private def write(e: Expression, caseSensitive: Boolean, to: StringBuilder): Unit = ColumnPath.of(e) match {
+    case _ if to.length > MostCharacters =>
     case Some(path) =>
       val name = ColumnPath.sql(path)
-      s"${if (caseSensitive) name else name.toLowerCase(Locale.ROOT)}:${e.dataType.json}"
+      to.append(if (caseSensitive) name else name.toLowerCase(Locale.ROOT)).append(":").append(e.dataType.json)
+      ()
     case None =>
       val own = e match {
         case l: Literal => Seq(l.dataType.json, value(l.value))
         case _ => e.productIterator.filterNot(isExpression).map(text).toSeq
       }
-      val parts = own ++ e.children.map(tree(_, caseSensitive))
-      parts.mkString(s"${e.getClass.getName}(", ", ", s"):${e.dataType.json}")
+      to.append(e.getClass.getName).append("(").append(own.mkString(", "))
+      e.children.zipWithIndex.foreach { case (child, i) =>
+        if (own.nonEmpty || i > 0) to.append(", ")
+        write(child, caseSensitive, to)
+      }
+      to.append("):").append(e.dataType.json)
+      ()
   }
 
   private def isExpression(argument: Any): Boolean = argument match {

@@ -38,6 +38,8 @@ final class StatisticsIndex(
   private lazy val byMeaning: Map[String, Int] =
     columns.indices.flatMap(c => columns(c).expression.map(_.meaning -> c)).toMap
 
+  private lazy val typesOfMeanings: Set[DataType] = byMeaning.values.map(columns(_).dataType).toSet
+
   /** Ranges of the column that a filter names; None if the index has none for it. */
   def rangesOf(sql: String, dataType: DataType): Option[ColumnRanges] =
     numberOf(sql, dataType).flatMap(rangesAt)
@@ -52,7 +54,8 @@ final class StatisticsIndex(
 
   /** The number of an expression that a filter has, if the session means by it what the index does. */
   def numberOf(e: Expression): Option[Int] =
-    if (byMeaning.isEmpty) None else ExpressionMeaning.of(e, SQLConf.get).flatMap(byMeaning.get)
+    // a filter is asked with all of its parts, most of which have the type of no expression here
+    if (byMeaning.isEmpty || !typesOfMeanings(e.dataType)) None else ExpressionMeaning.of(e, SQLConf.get).flatMap(byMeaning.get)
 
   /** Expressions that an older version of ours has written down: no filter is asked of them. */
   def outdated: Seq[IndexedColumn] =

@@ -227,7 +227,7 @@ final private[make] class IndexExpressionResolver(user: ClassicSession, table: I
   /** None if it is not the same when the text is resolved once more. */
   private def meaning(sql: String, e: Expression): Option[String] = {
     def of(e: Expression) = ExpressionMeaning.of(e, session.sessionState.conf)
-    of(e).filter(m => m.length <= MostCharacters && planned(sql).map(_.optimized).flatMap(of).contains(m))
+    of(e).filter(m => planned(sql).map(_.optimized).flatMap(of).contains(m))
   }
 
   private def column(sql: String, e: Expression, meaning: String): Resolved = {
@@ -240,9 +240,6 @@ final private[make] class IndexExpressionResolver(user: ClassicSession, table: I
 }
 
 private object IndexExpressionResolver {
-
-  /** A long list of literals is not worth its place in the index. */
-  private val MostCharacters = 10000
 
   /** One expression, as the analyzer and as the optimizer leave it. */
   final private case class Planned(optimized: Expression, analyzed: Expression)

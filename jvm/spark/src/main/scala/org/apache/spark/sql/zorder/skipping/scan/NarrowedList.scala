@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.skipping.index.{FileKeys, LoadedIndexes, NoEntry, StatisticsIndex}
-import org.apache.spark.sql.zorder.skipping.predicate.{JoinKeys, TopRows}
+import org.apache.spark.sql.zorder.skipping.predicate.{JoinKeys, MonotoneFunction, TopRows}
 
 /**
  * The files that a format has planned for one scan, narrowed by what its own planning does not use: the first
@@ -157,7 +157,7 @@ final private class StatisticsOfList(
 
 /**
  * Whether a filter is worth a look at statistics. It is not if it is what the format prunes itself: a plain
- * comparison of a column.
+ * comparison of a column. Nor is it if bounds tell nothing of it.
  *
  * @param mostListed
  *   the longest list of values that the format looks up value by value
@@ -170,12 +170,15 @@ final class AskedOfFormat(mostListed: Int) {
     case other => other.exists {
         case In(_, values) => values.length > mostListed
         case InSet(_, values) => values.size > mostListed
-        case BinaryComparison(left, right) => !isPlain(left) || !isPlain(right)
+        case BinaryComparison(left, right) =>
+          left.foldable && isAnswered(right) || right.foldable && isAnswered(left)
         case _ => false
       }
   }
 
-  private def isPlain(operand: Expression): Boolean = operand.foldable || ColumnPath.of(operand).isDefined
+  /** Bounds of a column tell what a function of it has only if the function keeps the order. */
+  private def isAnswered(operand: Expression): Boolean =
+    ColumnPath.of(operand).isEmpty && MonotoneFunction.of(operand).isDefined
 }
 
 /**
