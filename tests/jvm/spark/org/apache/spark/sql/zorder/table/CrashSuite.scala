@@ -110,6 +110,27 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
     assert(traces(path).isEmpty && open(path).files() == before)
   }
 
+  test("a partition that somebody overwrites before the renames are undone keeps what was written") {
+    val path = partitioned("overwritten")
+    val extra = dir("extra")
+    rows(100, 103).drop("p").write.parquet(extra)
+    val table = open(path)
+    val r = stage(table, table.files(), "r1")
+    writerAtLastPartition(path)
+    val stop = CrashPoint.meanwhile
+    CrashPoint.meanwhile = at => {
+      stop(at)
+      if (at == "moved-new") {
+        listed(s"$path/p=0").filter(_.getName.endsWith(".parquet")).foreach(_.delete())
+        copyFile(listed(extra).filter(_.getName.endsWith(".parquet")).head.getPath, s"$path/p=0/new.parquet")
+      }
+    }
+    intercept[ZOrderConflictException](r.commit())
+    new File(s"$path/p=1/_temporary").delete()
+    assert(ids(path) == ((1L until 40L by 2) ++ Seq(100L, 101L, 102L)))
+    assert(status(vacuumed(TableRef.Location(path)).head) == "DELETED" && traces(path).isEmpty)
+  }
+
   CrashPoints.pathUndo.foreach { point =>
     test(s"a crash at $point while the renames are undone") {
       val path = partitioned("undocrash")

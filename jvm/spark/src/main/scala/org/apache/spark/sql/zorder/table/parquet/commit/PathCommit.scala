@@ -228,6 +228,13 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
       }
     }
 
+  /** Whether none of the new files is left of those that were put in place: the old rows must not come back then. */
+  def isOverwritten(unit: SwapUnit): Boolean =
+    unit.outputs.nonEmpty && !fs.exists(unit.staged) && fs.exists(unit.old) && fs.exists(unit.target) && {
+      val there = DirectoryListing.walk(fs, unit.target).files.map(_.rel).toSet
+      !unit.outputs.exists(o => there(o.rel))
+    }
+
   private def moveBack(unit: SwapUnit, stray: Path): Unit = {
     val ours = (unit.outputs ++ unit.kept).map(_.rel).toSet
     if (fs.exists(unit.target)) {

@@ -151,19 +151,28 @@ private[parquet] final class PathCompletion(store: JournalStore, mark: ExchangeM
     done
   }
 
-  /** Moves all old directories back, in reverse order. */
+  /** Moves old directories back, in reverse order, but for those whose new data somebody has overwritten since. */
   def undo(journal: Journal, waitMs: Long): Unit = {
     val swap = new DirectoryRenames(fs, waitMs)
-    journal.units.zipWithIndex.reverse.foreach { case (u, i) =>
-      swap.backward(u, PathCompletion.stray(store, journal, i))
+    val (overwritten, others) = journal.units.zipWithIndex.partition { case (u, _) => swap.isOverwritten(u) }
+    others.reverse.foreach { case (u, i) => swap.backward(u, PathCompletion.stray(store, journal, i)) }
+    if (overwritten.isEmpty) abandon(journal)
+    else {
+      deleteCopies(journal, others.map(_._1))
+      cleanUp(journal)
+      // their old files wait for the vacuum
+      store.write(journal.copy(units = overwritten.map(_._1)).at(JournalState.Done))
+      mark.end(journal.txn, Nil)
     }
-    abandon(journal)
   }
+
+  private def deleteCopies(journal: Journal, units: Seq[SwapUnit]): Unit =
+    if (journal.operation == Operation.Rollback)
+      units.foreach(u => RollbackCleanup.deleteCopies(store, journal, u.staged, u.target))
 
   /** Deletes what a commit had prepared that did not change the table. */
   def abandon(journal: Journal): Unit = {
-    if (journal.operation == Operation.Rollback)
-      journal.units.foreach(u => RollbackCleanup.deleteCopies(store, journal, u.staged, u.target))
+    deleteCopies(journal, journal.units)
     cleanUp(journal)
     FileMoves.deleteEmptyDirs(fs, store.retired(journal.txn))
     CrashPoint.hit("abandoned")
