@@ -5,6 +5,7 @@ import java.util.Locale
 import scala.collection.JavaConverters._
 import scala.util.Try
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.hudi.common.model.{FileSlice, HoodieFileFormat}
 import org.apache.hudi.common.table.{HoodieTableMetaClient, HoodieTableVersion, TableSchemaResolver}
@@ -89,8 +90,10 @@ private[hudi] object HudiFormat {
 
   /** Hudi's metadata of a table, freshly read. */
   def metaClient(session: ClassicSession, path: String): HoodieTableMetaClient =
-    HoodieTableMetaClient.builder().setBasePath(path)
-      .setConf(HadoopFSUtils.getStorageConfWithCopy(session.sessionState.newHadoopConf())).build()
+    metaClient(session.sessionState.newHadoopConf(), path)
+
+  def metaClient(conf: Configuration, path: String): HoodieTableMetaClient =
+    HoodieTableMetaClient.builder().setBasePath(path).setConf(HadoopFSUtils.getStorageConfWithCopy(conf)).build()
 
   def properties(catalog: Option[CatalogTable]): Map[String, String] =
     catalog.fold(Map.empty[String, String])(t => t.storage.properties ++ t.properties)

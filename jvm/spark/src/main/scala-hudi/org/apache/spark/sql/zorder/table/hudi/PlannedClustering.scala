@@ -17,7 +17,6 @@ import org.apache.hudi.common.table.timeline.HoodieTimeline
 import org.apache.hudi.common.util.{ClusteringUtils, Option => HudiOption}
 import org.apache.hudi.config.HoodieWriteConfig
 import org.apache.hudi.data.HoodieJavaRDD
-import org.apache.hudi.hadoop.fs.HadoopFSUtils
 import org.apache.hudi.table.HoodieTable
 import org.apache.hudi.table.action.HoodieWriteMetadata
 import org.apache.hudi.table.action.cluster.ClusteringPlanActionExecutor
@@ -50,8 +49,7 @@ final private[hudi] class PlannedClustering(
 
   /** The table as it is now. */
   def metaClient(conf: Configuration => Configuration = identity): HoodieTableMetaClient =
-    HoodieTableMetaClient.builder().setBasePath(basePath)
-      .setConf(HadoopFSUtils.getStorageConfWithCopy(conf(session.sessionState.newHadoopConf()))).build()
+    HudiFormat.metaClient(conf(session.sessionState.newHadoopConf()), basePath)
 
   /** From now on Hudi rejects updates of these files. */
   def schedule(): Unit = ActiveSession.during(session) {

@@ -38,7 +38,7 @@ final private[iceberg] class IcebergChanges(table: Table, branch: Option[String]
   /** The newest snapshot, if nothing but rows has changed since `before`. */
   def since(before: Snapshot): Option[Snapshot] = {
     table.refresh()
-    Option(branch.fold(table.currentSnapshot)(table.snapshot(_))).filter { now =>
+    Snapshots.head(table, branch).filter { now =>
       shape() == shapeBefore &&
       SnapshotUtil.isAncestorOf(now.snapshotId, before.snapshotId, table.snapshot(_))
     }
@@ -60,10 +60,8 @@ final private[iceberg] class IcebergChanges(table: Table, branch: Option[String]
 
   /** The tasks of those of these files that the snapshot has; None if it has one of them more than once. */
   def tasks(snapshot: Snapshot, wanted: Set[String]): Option[Map[String, FileScanTask]] = {
-    val files = table.newScan().useSnapshot(snapshot.snapshotId).ignoreResiduals().planFiles()
-    val found =
-      try files.asScala.filter(t => wanted(t.file.location)).map(t => t.file.location -> t).toList
-      finally files.close()
+    val found = Snapshots.tasks(table, snapshot)(_.ignoreResiduals())
+      .filter(t => wanted(t.file.location)).map(t => t.file.location -> t)
     Some(found.toMap).filter(_.size == found.length)
   }
 

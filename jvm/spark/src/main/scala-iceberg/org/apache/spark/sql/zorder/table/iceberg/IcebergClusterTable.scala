@@ -65,14 +65,10 @@ final private[iceberg] class IcebergClusterTable(
   private val staged = new StagedTasks
 
   /** None for a table that was never written to. */
-  val snapshot: Option[Snapshot] = Option(branch.fold(table.currentSnapshot)(table.snapshot(_)))
+  val snapshot: Option[Snapshot] = Snapshots.head(table, branch)
 
   private lazy val tasks: Map[String, FileScanTask] = {
-    val planned = snapshot.toSeq.flatMap { s =>
-      val files = table.newScan().useSnapshot(s.snapshotId).ignoreResiduals().planFiles()
-      try files.asScala.toList
-      finally files.close()
-    }
+    val planned = snapshot.toSeq.flatMap(Snapshots.tasks(table, _)(_.ignoreResiduals()))
     IcebergRefusals.files(name, planned)
     planned.map(t => t.file.location -> t).toMap
   }
@@ -173,8 +169,6 @@ final private[iceberg] class IcebergClusterTable(
 }
 
 private[iceberg] object IcebergClusterTable {
-  val Main = "main"
-
   /** Iceberg's table properties that correspond to an option of ours. */
   private val Options = Map(
     TableProperties.WRITE_TARGET_FILE_SIZE_BYTES -> "targetFileSize",

@@ -5,7 +5,7 @@ import java.util.Locale
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
-import org.apache.iceberg.{BaseMetadataTable, FileFormat, FileScanTask, HasTableOperations, Table}
+import org.apache.iceberg.{BaseMetadataTable, FileFormat, FileScanTask, HasTableOperations, SnapshotRef, Table}
 import org.apache.iceberg.TableProperties.WRITE_AUDIT_PUBLISH_ENABLED
 import org.apache.iceberg.hadoop.HadoopTables
 import org.apache.iceberg.spark.SparkCatalog
@@ -51,7 +51,7 @@ final class IcebergFormat extends TableFormat {
     loaded.collect { case table: SparkTable =>
       if (IcebergFormat.isSnapshot(parts.last, table.table))
         refuse("ZORDER_TABLE_REFUSED.ICEBERG_SNAPSHOT", "table" -> name)
-      checked(session, name, table.table, Option(table.branch).filterNot(_ == IcebergClusterTable.Main))
+      checked(session, name, table.table, Option(table.branch).filterNot(_ == SnapshotRef.MAIN_BRANCH))
     }
   }
 

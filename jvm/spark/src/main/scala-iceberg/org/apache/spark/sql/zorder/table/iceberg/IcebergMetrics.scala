@@ -1,14 +1,18 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
-import scala.collection.JavaConverters._
-
 import org.apache.iceberg.{DataFile, MetricsConfig, Snapshot, Table, TableProperties}
 import org.apache.iceberg.types.{Conversions, Types}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /** The column bounds in Iceberg's manifests, by which Iceberg skips files. */
-private[iceberg] object IcebergMetrics {
+private[zorder] object IcebergMetrics {
   private val Truncate = "truncate\\((\\d+)\\)".r
+
+  /** After how many characters the bounds of a column are cut; None if they are whole, or if there are none. */
+  def cutAt(config: MetricsConfig, column: String): Option[Int] = config.columnMode(column).toString match {
+    case Truncate(length) => Some(length.toInt)
+    case _ => None
+  }
 
   /** Refuses the first of these columns by which look-ups would skip nothing. */
   def unskippable(
@@ -26,16 +30,16 @@ private[iceberg] object IcebergMetrics {
       config.columnMode(column).toString match {
         case mode @ ("none" | "counts") =>
           Some(refusal("ZORDER_COLUMN_REFUSED.ICEBERG_WITHOUT_BOUNDS", column, "mode" -> mode))
-        case Truncate(length) =>
+        case _ =>
           for {
+            length <- cutAt(config, column)
             start <- snapshot
-            shared <- sharedPrefix(table, start, column, length.toInt)
+            shared <- sharedPrefix(table, start, column, length)
           } yield refusal(
             "ZORDER_COLUMN_REFUSED.ICEBERG_SHORT_BOUNDS",
             column,
             "count" -> length,
             "value" -> shared)
-        case _ => None
       }
     }.headOption
   }
@@ -65,12 +69,8 @@ private[iceberg] object IcebergMetrics {
     low.codePointCount(0, low.length) == length && high.length == low.length &&
       high.init == low.init && high.last == low.last + 1
 
-  private def files(table: Table, snapshot: Snapshot, column: String): Seq[DataFile] = {
-    val planned = table.newScan().useSnapshot(snapshot.snapshotId)
-      .includeColumnStats(java.util.Collections.singleton(column)).planFiles()
-    try planned.asScala.map(_.file).toList
-    finally planned.close()
-  }
+  private def files(table: Table, snapshot: Snapshot, column: String): Seq[DataFile] =
+    Snapshots.tasks(table, snapshot)(_.includeColumnStats(java.util.Collections.singleton(column))).map(_.file)
 
   private def bound(bounds: java.util.Map[Integer, java.nio.ByteBuffer], id: Int): Option[String] =
     Option(bounds).flatMap(b => Option(b.get(id)))

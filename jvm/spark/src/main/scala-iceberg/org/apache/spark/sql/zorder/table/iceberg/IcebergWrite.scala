@@ -282,7 +282,7 @@ final private[iceberg] class IcebergWrite(
   /** The run's own snapshot. Others may have committed after it. */
   private def committed(): Option[Long] = {
     table.refresh()
-    val newest = Option(opened.branch.fold(table.currentSnapshot)(table.snapshot(_)))
+    val newest = Snapshots.head(table, opened.branch)
     def until(snapshot: Long) = SnapshotUtil.ancestorsOf(snapshot, table.snapshot(_)).asScala
     // an earlier step of this run has its id, too; somebody may have rolled the table back to one
     val earlier = Try(until(start.snapshotId).map(_.snapshotId).toSet).getOrElse(Set(start.snapshotId))

@@ -23,7 +23,7 @@ import org.apache.spark.sql.types.{DataType, Decimal, DecimalType}
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.skipping.index.{FileColumn, IndexedColumn, RangeSet}
 import org.apache.spark.sql.zorder.skipping.scan.{BoundsSource, FileBounds, FileIdentity}
-import org.apache.spark.sql.zorder.table.iceberg.IcebergIndexing
+import org.apache.spark.sql.zorder.table.iceberg.{IcebergIndexing, IcebergMetrics}
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.{NormalizedLong, NormalizedValue}
 
@@ -131,14 +131,11 @@ private object ManifestBounds {
   private val Trusted: Set[TypeID] =
     Set(TypeID.INTEGER, TypeID.LONG, TypeID.DATE, TypeID.TIMESTAMP, TypeID.DECIMAL, TypeID.STRING)
 
-  private val Truncated = "truncate\\((\\d+)\\)".r
-
   /** Bounds of strings of so many characters may be cut. */
   def longest(config: MetricsConfig, column: String): Int = config.columnMode(column).toString match {
-    case Truncated(length) => length.toInt
     case "full" => Int.MaxValue
     // files from before the table was told to keep no bounds
-    case _ => 16
+    case _ => IcebergMetrics.cutAt(config, column).getOrElse(16)
   }
 }
 
