@@ -2,7 +2,8 @@ package org.apache.spark.sql.zorder
 
 import java.net.URI
 
-import org.apache.hadoop.fs.LocalFileSystem
+import org.apache.hadoop.fs.{FileStatus, LocalFileSystem, Path}
+import org.apache.hadoop.fs.permission.FsPermission
 
 /** The local file system under another scheme, so that neither of the two takes paths of the other. */
 class OtherFileSystem extends LocalFileSystem(new OtherRawFileSystem) {
@@ -11,6 +12,23 @@ class OtherFileSystem extends LocalFileSystem(new OtherRawFileSystem) {
 
 class OtherRawFileSystem extends QuickRawFileSystem {
   override def getUri: URI = OtherFileSystem.root
+
+  override def getFileStatus(path: Path): FileStatus = permitted(super.getFileStatus(path))
+
+  override def listStatus(path: Path): Array[FileStatus] = super.listStatus(path).map(permitted)
+
+  /** Hadoop asks for permissions by `java.io.File`, which takes no other scheme. */
+  private def permitted(s: FileStatus): FileStatus = new FileStatus(
+    s.getLen,
+    s.isDirectory,
+    1,
+    s.getBlockSize,
+    s.getModificationTime,
+    0L,
+    FsPermission.getDirDefault,
+    "",
+    "",
+    s.getPath)
 }
 
 private object OtherFileSystem {

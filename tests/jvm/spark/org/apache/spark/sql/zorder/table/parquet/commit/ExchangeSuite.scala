@@ -348,18 +348,20 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
     }
     def marked = ExchangeMark.of(classic, Some(meta)).marked
     var second: Option[Future[Unit]] = None
-    var kept = false
+    var kept: Option[Boolean] = None
     CrashPoint.meanwhile = {
-      case "done" if second.isEmpty =>
+      case "moved-old" if second.isEmpty =>
         second = Some(Future(runs(1).commit()))
+        Thread.sleep(500)
+      case "done" if kept.isEmpty =>
         Thread.sleep(1000)
-        kept = marked.contains(runs.head.journal.txn)
+        kept = Some(marked.contains(runs.head.journal.txn))
       case _ =>
     }
     runs.head.commit()
     Await.result(second.get, 60.seconds)
     CrashPoint.meanwhile = _ => ()
-    assert(kept && refreshed() == forty && marked.isEmpty)
+    assert(kept.contains(true) && refreshed() == forty && marked.isEmpty)
     assert(meta.properties.get(CatalogCommit.TxnProperty).contains(runs(1).journal.txn))
   }
 
