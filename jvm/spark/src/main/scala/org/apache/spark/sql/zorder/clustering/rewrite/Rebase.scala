@@ -18,7 +18,7 @@ import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.RunContext
 import org.apache.spark.sql.zorder.expr.layout.StaysWithout
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages}
+import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, UnhashedType}
 import org.apache.spark.sql.zorder.table.{ChangedInputs, TableWrite, WrittenFile}
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
@@ -245,11 +245,11 @@ private[rewrite] object Rebase {
 
   /**
    * Whether equal values have the same bytes, and the same hash of Spark. Equal maps may be stored in unlike
-   * order, and equal variants in unlike ways.
+   * order, and equal variants in unlike ways; places have no hash.
    */
   def isComparable(t: DataType): Boolean = !t.existsRecursively {
     case _: MapType => true
-    case other => other.typeName.startsWith("variant")
+    case other => UnhashedType(other.typeName)
   }
 }
 
