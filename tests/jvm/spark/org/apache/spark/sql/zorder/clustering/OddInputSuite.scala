@@ -58,6 +58,19 @@ class OddInputSuite extends AnyFunSuite with RunFixture with Steps {
     }
   }
 
+  test("a value of several files is spread over them, though only a map tells its rows apart") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val day = "if(id % 10 < 8, 5, cast(id % 1000 as int)) AS day"
+      spark.range(0, 20000, 1, 4).selectExpr(day, "map(id, concat('value ', cast(id as string))) AS m")
+        .write.parquet(path.toString)
+      done(keepsRows(path)(zorder(path, s"FULL BY (day) $eight")))
+      val held = read(path).where("day = 5").selectExpr("input_file_name() AS f").groupBy("f").count()
+        .collect().map(_.getLong(1))
+      assert(held.sum === 16000 && held.length > 3 && held.max < 16000 / 3, held.toSeq)
+    }
+  }
+
   test("timestamps as names of partitions, in a session whose zone is not the JVM's") {
     withConf("spark.sql.session.timeZone" -> "America/Los_Angeles")(withTempDir { dir =>
       val path = dir.resolve("t")

@@ -48,6 +48,12 @@ trait TableWrite {
   def commit(request: CommitRequest): Unit
 
   /**
+   * Whether `rebase` may take rows out of the files written. These are known by their values alone, so equal
+   * rows have to be in one file then.
+   */
+  def mayRebase: Boolean = false
+
+  /**
    * After a commit that was refused as a conflict: what others have removed of the inputs since they were
    * read, or since the last answer. From then on, commits are made against the table as it is now, and
    * refused if anybody changes one of the inputs once more. None if a new run has to read the table anew, as

@@ -158,6 +158,8 @@ final private[delta] class DeltaWrite(
       "cause" -> ZOrderException.firstLine(e))
   }
 
+  override def mayRebase: Boolean = true
+
   override def rebase(
       session: ClassicSession,
       partitions: IndexedSeq[PinnedPartition]): Option[ChangedInputs] = ActiveSession.during(session) {

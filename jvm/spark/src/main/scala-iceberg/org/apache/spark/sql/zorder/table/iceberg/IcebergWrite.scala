@@ -184,6 +184,8 @@ final private[iceberg] class IcebergWrite(
       .withPath(to).build()
   }
 
+  override def mayRebase: Boolean = true
+
   override def rebase(
       session: ClassicSession,
       partitions: IndexedSeq[PinnedPartition]): Option[ChangedInputs] = {

@@ -6,7 +6,7 @@ import org.apache.spark.sql.zorder.clustering.fit.{Fit, LayoutForecast, Sample}
 import org.apache.spark.sql.zorder.clustering.inspect.TrackedColumns
 import org.apache.spark.sql.zorder.clustering.plan.{GrowingPartition, GrowthPlan}
 import sparkzorder.curve.Zone
-import sparkzorder.curve.layout.{CutTree, Layout}
+import sparkzorder.curve.layout.Layout
 import sparkzorder.curve.page.PageCut
 
 /**
@@ -24,11 +24,8 @@ final private[clustering] class OwnLayouts(tracked: TrackedColumns, curve: Strin
   def of(growing: Seq[GrowingPartition]): Seq[GrowingPartition] = {
     val cut = growing.map(g => g.copy(own = layout(g)))
     // one switch for all partitions says whether heavy values are spread over files
-    if (cut.forall(_.spreadsHeavy)) cut else cut.map(g => g.copy(own = g.own.filterNot(hasHeavy)))
+    if (cut.forall(_.spreadsHeavy)) cut else cut.map(g => g.copy(own = g.own.filterNot(_.spreadsHeavy)))
   }
-
-  private def hasHeavy(ref: LayoutRef): Boolean =
-    CutTree.cells(ref.layout.tree, ref.layout.columns.length).exists(_.files > 1)
 
   private def layout(g: GrowingPartition): Option[LayoutRef] = g.plan match {
     case append: GrowthPlan.Append if append.merged == 0 && append.filesOfOwn > 1 =>

@@ -32,13 +32,16 @@ import org.apache.spark.util.Utils
  *   the columns to write
  * @param columns
  *   the clustering columns
+ * @param place
+ *   a hash of the place of a row, if rows that their values do not tell apart may go to several files
  */
 final private[rewrite] case class RowsToWrite(
     plan: LogicalPlan,
     output: Seq[Attribute],
     columns: Seq[Expression],
     route: Attribute,
-    together: LogicalPlan => LogicalPlan = identity)
+    together: LogicalPlan => LogicalPlan = identity,
+    place: Option[Attribute] = None)
 
 /** A file that a run has written, and what was read back of it. */
 final private[rewrite] case class ReadBack(written: WrittenFile, footer: FileFooter, pages: FilePages) {

@@ -25,6 +25,7 @@ import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, OutputPlan}
 import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunReport, RunStatus}
 import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, RunContext}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{Checksum, Footers, LeafColumn, Verification}
 import org.apache.spark.sql.zorder.table.{
   CommitRequest,
@@ -238,7 +239,11 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
     val source = plan.source()
     val output = if (request.into.isDefined) source.copied else source.output
     val rows = RowsToWrite(source.plan, output, plan.columns.map(_.expression), source.route)
-    writeRows(plan, target, rows, plan.outputs)
+    val apart = plan.outputs.spread && output.exists(a => !Rebase.isComparable(a.dataType)) &&
+      !target.mayRebase && plan.layouts.refs.exists(_.spreadsHeavy)
+    val placed = if (apart) RewriteQuery.placed(session, source) else None
+    val spread = placed.fold(rows) { case (all, place) => rows.copy(plan = all, place = Some(place)) }
+    writeRows(plan, target, spread, plan.outputs)
   }
 
   private def writeRows(
@@ -260,7 +265,8 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       plan.layouts,
       outputs,
       if (plan.cutsPages) Some(pages) else None,
-      rows.together)
+      rows.together,
+      rows.place)
     val writeOptions = Map(
       "parquet.block.size" -> (if (pages.counted) (PageCut.ByteSlack * rowGroup).toLong
                                else rowGroup).toString,
@@ -396,6 +402,8 @@ object RewriteQuery {
    *   where the writer will end pages, for the rows of a file to be cut there too
    * @param together
    *   what is done where all rows of a file are together, before they are ordered
+   * @param place
+   *   what heavy values are spread by besides the columns
    */
   def plan(
       child: LogicalPlan,
@@ -406,23 +414,42 @@ object RewriteQuery {
       layouts: PartitionLayouts,
       outputs: OutputPlan,
       pages: Option[PageCut] = None,
-      together: LogicalPlan => LogicalPlan = identity): LogicalPlan = {
-    val to = toPartition(output, columns, route, layouts, outputs)
+      together: LogicalPlan => LogicalPlan = identity,
+      place: Option[Expression] = None): LogicalPlan = {
+    val to = toPartition(output, columns, route, layouts, outputs, place)
     val shuffled = RepartitionByExpression(Seq(to), child, outputs.count)
     val key = ZOrderKey(layouts, route, columns)
     val order = partitionColumns :+ pages.fold[Expression](key)(ZOrderPages(key, _))
     Project(output, Sort(order.map(SortOrder(_, Ascending)), global = false, together(shuffled)))
   }
 
-  /** What a row is shuffled by: equal rows go to one shuffle partition, and into one file. */
+  /**
+   * What a row is shuffled by: equal rows go to one shuffle partition, and into one file, unless their places
+   * are looked at.
+   */
   def toPartition(
       output: Seq[Attribute],
       columns: Seq[Expression],
       route: Option[Expression],
       layouts: PartitionLayouts,
-      outputs: OutputPlan): ToPartition = {
-    val spread =
-      if (outputs.spread) ZOrderFile.spreadBy(output.filter(a => Rebase.isComparable(a.dataType))) else None
+      outputs: OutputPlan,
+      place: Option[Expression] = None): ToPartition = {
+    def apart = output.filter(a => Rebase.isComparable(a.dataType)) ++ place
+    val spread = if (outputs.spread) ZOrderFile.spreadBy(apart) else None
     ToPartition(ZOrderFile(layouts, route, columns, spread), outputs.preImages)
   }
+
+  /**
+   * The rows with a hash of their places: a map or a variant may be all that tells the rows of a heavy value
+   * apart, and has no hash. None if the format does not show places.
+   */
+  private[rewrite] def placed(
+      session: ClassicSession,
+      source: InputRelation): Option[(LogicalPlan, Attribute)] =
+    if (source.place.isEmpty) None
+    else {
+      val hash = s"xxhash64(${source.place.mkString(", ")}) AS ${InputRelation.PlaceColumn}"
+      val plan = Shims.ofRows(session, source.plan).selectExpr("*", hash).queryExecution.analyzed
+      Some((plan, plan.output.last))
+    }
 }

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.expr.layout
 
 import org.apache.spark.sql.types.DataType
-import sparkzorder.curve.layout.{CompiledLayout, Layout}
+import sparkzorder.curve.layout.{CompiledLayout, CutTree, Layout}
 
 /**
  * A layout inside an expression. Plans, EXPLAIN and event logs show its id only: boundaries are data.
@@ -16,6 +16,9 @@ final class LayoutRef(val id: String, val layout: Layout) extends Serializable {
 
   /** Whether it is of columns of these types: those of a table may have changed since. */
   def fits(types: Seq[DataType]): Boolean = layout.columns.map(_.dataType) == types.map(_.sql)
+
+  /** Whether a value that has more rows than a file holds is spread over several files. */
+  def spreadsHeavy: Boolean = CutTree.cells(layout.tree, layout.columns.length).exists(_.files > 1)
 
   override def toString: String = id
 

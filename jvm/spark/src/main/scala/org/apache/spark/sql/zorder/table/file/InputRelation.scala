@@ -10,8 +10,8 @@ import org.apache.spark.sql.types.{StructField, StructType}
  * @param output
  *   what is written back: data columns, then partition columns
  * @param place
- *   SQL expressions that identify a row by its file and its place in it, for sampling. They must not change when the
- *   same files are read again; none if the format does not show them
+ *   SQL expressions that identify a row by its file and its place in it, for sampling and to spread heavy values. They
+ *   must not change when the same files are read again; none if the format does not show them
  * @param own
  *   names in `output` of columns that the format keeps for itself, such as row ids. They are not part of a copy
  */
@@ -45,6 +45,9 @@ object InputRelation {
 
   /** The path of a row's file, in relations that show it. */
   val PathColumn = "_zorder_path"
+
+  /** A hash of the place of a row, where a rewrite asks for it. */
+  val PlaceColumn = "_zorder_place"
 
   val OwnColumns: Seq[String] = Seq(RouteColumn, SeedColumn)
 
