@@ -53,7 +53,7 @@ class BelievedStatisticsSuite extends AnyFunSuite with StatsFixture {
         assert(group.zones == IndexedSeq(zone(c.get("zone"))), name)
         assert(footer.zone(0) == group.zones.head, name)
         val nulls = if (c.get("nulls").isNull) -1L else c.get("nulls").asLong
-        assert(footer.nulls == IndexedSeq(nulls), name)
+        assert(footer.nulls == LeafNumbers(Seq(nulls)), name)
         assert(group.nullFree == (if (nulls == 0) Set(0) else Set.empty[Int]), name)
         assert(
           PageIndex.read(session, Seq(file), Seq(column)).head.pages(0) == Seq(10L -> group.zones.head),

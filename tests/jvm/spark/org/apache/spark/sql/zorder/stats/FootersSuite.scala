@@ -15,6 +15,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.stats.schema.SchemaUnion
 import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.util.SizeEstimator
 import sparkzorder.curve.{NormalizedLong, Zone}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -65,7 +66,8 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
           assert(footer.zone(i) == zone, columns(i))
         }
         assert(footer.rowGroups.size > 1 && footer.rowGroups.map(_.rows).sum == footer.rows)
-        val byName = footer.schema.leaves.map(_.name).zip(footer.nulls).toMap
+        val byName =
+          footer.schema.leaves.indices.map(i => footer.schema.leaves(i).name -> footer.nulls(i)).toMap
         assert(byName("i32") == df.where("i32 is null").count())
       }
       // bounds of long strings are cut in the page index, all others are exact
@@ -149,6 +151,17 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
       assert(again.map(_.file) == (changed +: files.tail).reverse)
       assert(again.filter(a => known.exists(_ eq a)).map(_.file) == files.slice(1, 8).reverse)
       assert(again.map(_.zone(0)) == Footers.read(session, files.reverse, columns).map(_.zone(0)))
+    }
+  }
+
+  test("what a footer says of each of many columns takes eight bytes a number") {
+    inTempDir { dir =>
+      spark.range(200).selectExpr((0 until 300).map(i => s"id + $i AS c$i"): _*).coalesce(1)
+        .write.parquet(dir.resolve("t").toString)
+      val footer = footers(dir).head
+      assert(footer.schema.leaves.length == 300 && footer.values(299) == 200 && footer.bytes(299) > 127)
+      for (numbers <- Seq[AnyRef](footer.nulls, footer.values, footer.bytes))
+        assert(SizeEstimator.estimate(numbers) <= 300 * 8 + 100)
     }
   }
 

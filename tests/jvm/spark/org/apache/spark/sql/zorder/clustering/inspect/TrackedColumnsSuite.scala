@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.clustering.request.RunStatistics
-import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, RowGroup}
+import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, LeafNumbers, RowGroup}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.{Block, NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
 import sparkzorder.mark.SameOnAllLines
@@ -19,9 +19,9 @@ class TrackedColumnsSuite extends AnyFunSuite {
     "",
     Map.empty,
     FileSchema(IndexedSeq.empty, new StructType(), Nil, Nil),
-    nulls = IndexedSeq.empty,
-    values = IndexedSeq.empty,
-    bytes = IndexedSeq.empty,
+    nulls = LeafNumbers.Empty,
+    values = LeafNumbers.Empty,
+    bytes = LeafNumbers.Empty,
     codecBytes = Map.empty,
     rowGroups = IndexedSeq(RowGroup(100, 1, 0, 1, zones.toIndexedSeq, Set.empty)),
     encrypted = false)

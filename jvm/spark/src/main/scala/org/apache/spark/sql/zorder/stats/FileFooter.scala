@@ -89,6 +89,26 @@ final case class RowGroup(
     zones: IndexedSeq[Zone],
     nullFree: Set[Int])
 
+/** A number for each leaf, in eight bytes: there may be thousands of leaves in each of many thousands of files. */
+final class LeafNumbers private (private val numbers: Array[Long]) extends Serializable {
+  def apply(leaf: Int): Long = numbers(leaf)
+
+  override def equals(other: Any): Boolean = other match {
+    case that: LeafNumbers => java.util.Arrays.equals(numbers, that.numbers)
+    case _ => false
+  }
+
+  override def hashCode(): Int = java.util.Arrays.hashCode(numbers)
+
+  override def toString: String = numbers.mkString("[", ", ", "]")
+}
+
+object LeafNumbers {
+  val Empty: LeafNumbers = LeafNumbers(Nil)
+
+  def apply(numbers: Seq[Long]): LeafNumbers = new LeafNumbers(numbers.toArray)
+}
+
 /**
  * One file's footer, as small as a driver can hold many thousands of.
  *
@@ -113,9 +133,9 @@ final case class FileFooter(
     createdBy: String,
     keyValues: Map[String, String],
     schema: FileSchema,
-    nulls: IndexedSeq[Long],
-    values: IndexedSeq[Long],
-    bytes: IndexedSeq[Long],
+    nulls: LeafNumbers,
+    values: LeafNumbers,
+    bytes: LeafNumbers,
     codecBytes: Map[String, Long],
     rowGroups: IndexedSeq[RowGroup],
     encrypted: Boolean,
