@@ -154,13 +154,22 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
     }
   }
 
+  test("long texts have the bytes that they are read as, however well they are compressed") {
+    inTempDir { dir =>
+      spark.range(1000).selectExpr("id", "concat(cast(id as string), repeat('x', 5000)) AS t").coalesce(1)
+        .write.parquet(dir.resolve("t").toString)
+      val footer = footers(dir).head
+      assert(footer.bytes(1) < 1000000 && footer.rawBytes(1) > 5000000 && footer.rawBytes(0) == 8000)
+    }
+  }
+
   test("what a footer says of each of many columns takes eight bytes a number") {
     inTempDir { dir =>
       spark.range(200).selectExpr((0 until 300).map(i => s"id + $i AS c$i"): _*).coalesce(1)
         .write.parquet(dir.resolve("t").toString)
       val footer = footers(dir).head
       assert(footer.schema.leaves.length == 300 && footer.values(299) == 200 && footer.bytes(299) > 127)
-      for (numbers <- Seq[AnyRef](footer.nulls, footer.values, footer.bytes))
+      for (numbers <- Seq[AnyRef](footer.nulls, footer.values, footer.bytes, footer.rawBytes))
         assert(SizeEstimator.estimate(numbers) <= 300 * 8 + 100)
     }
   }

@@ -2,8 +2,19 @@ package org.apache.spark.sql.zorder.clustering.forecast
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.clustering.fit.{LongSample, Sample}
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, RunStatistics}
+import org.apache.spark.sql.zorder.stats.{
+  FileFooter,
+  FileSchema,
+  LeafColumn,
+  LeafNumbers,
+  RowGroup,
+  StatColumn
+}
+import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.{NormalizedBytes, NormalizedLong, Zone}
 import sparkzorder.mark.SameOnAllLines
 
@@ -40,6 +51,29 @@ class RowBytesSuite extends AnyFunSuite {
     // urls, and texts of which a few are enough
     assert(Sampling.wanted(files = 2000, columns = 1, rowBytes = 280) === (256 << 20) / 280)
     assert(Sampling.wanted(files = 10, columns = 1, rowBytes = 8192) === 32768)
+  }
+
+  test("long texts count as they are sampled, however well files compress them, of new rows, too") {
+    // a thousand texts of ten thousand bytes, of which no bounds are known
+    val text = LeafColumn(Seq("t"), Seq("t"), "BINARY", "STRING", None, 1, 0, legacyShape = false)
+    val footer = FileFooter(
+      DataFile("f", 1, 1, ""),
+      rows = 1000,
+      createdBy = "",
+      keyValues = Map.empty,
+      FileSchema(IndexedSeq(text), new StructType(), Nil, Nil),
+      nulls = LeafNumbers(Seq(0L)),
+      values = LeafNumbers(Seq(1000L)),
+      bytes = LeafNumbers(Seq(20000L)),
+      rawBytes = LeafNumbers(Seq(10000000L)),
+      codecBytes = Map.empty,
+      rowGroups = IndexedSeq(RowGroup(1000, 20000, 0, 10000000, IndexedSeq(Zone.Unknown), Set.empty)),
+      encrypted = false)
+    val column = ClusterColumn("t", AttributeReference("t", StringType)(), Some(Seq("t")))
+    val statistics = RunStatistics(Seq(StatColumn(Seq("t"), StringType)), clustering = 1, bases = 0)
+    def held(wanted: Long): Long = Sampling.withinMemory(wanted, Seq(column), Seq(footer), statistics)
+    assert(held(4000000) === (256 << 20) / 10000 && held(100000) === (256 << 20) / 10000)
+    assert(held(20000) === 20000)
   }
 
   test("one share for all partitions, and more of one whose rows are few for its files") {

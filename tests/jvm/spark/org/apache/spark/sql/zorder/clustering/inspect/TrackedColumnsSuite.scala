@@ -22,6 +22,7 @@ class TrackedColumnsSuite extends AnyFunSuite {
     nulls = LeafNumbers.Empty,
     values = LeafNumbers.Empty,
     bytes = LeafNumbers.Empty,
+    rawBytes = LeafNumbers.Empty,
     codecBytes = Map.empty,
     rowGroups = IndexedSeq(RowGroup(100, 1, 0, 1, zones.toIndexedSeq, Set.empty)),
     encrypted = false)

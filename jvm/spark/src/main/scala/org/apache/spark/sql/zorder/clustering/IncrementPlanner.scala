@@ -8,7 +8,8 @@ import org.apache.spark.sql.zorder.clustering.forecast.{
   CostForecast,
   IncrementForecaster,
   OwnLayouts,
-  PlannedPages
+  PlannedPages,
+  Sampling
 }
 import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, TrackedColumns}
 import org.apache.spark.sql.zorder.clustering.plan.{
@@ -87,7 +88,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     else if (fitting.length < partitions.length) grown(fitting, input, selected, idle)
     else {
       val layouts = PartitionLayouts(partitions.map(_._2).toIndexedSeq)
-      val counted = progress.step("sample")(count(source, input.rows(incoming), tracked, layouts))(c =>
+      val counted = progress.step("sample")(count(source, input, incoming, tracked, layouts))(c =>
         s"${HumanReadable.count(c.rows.sum, "new row")} counted by file number")
       val forecaster = new IncrementForecaster(pinned, input, tracked, options, context.tableBytes)
       val decided = progress.step("forecast") {
@@ -105,7 +106,8 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
 
   private def count(
       source: InputRelation,
-      rows: Long,
+      input: Inspection,
+      incoming: FilePlan,
       tracked: TrackedColumns,
       layouts: PartitionLayouts): CountedSample = {
     val route = if (layouts.refs.length == 1) None else Some(source.route)
@@ -113,7 +115,9 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     val file = ZOrderFile(layouts, route, tracked.clustering.map(_.expression), None)
     val list: Seq[NamedExpression] =
       tracked.all.zipWithIndex.map { case (c, i) => Alias(c.expression, s"c$i")() } :+ Alias(file, "file")()
-    val share = math.min(1.0, IncrementPlanner.SampledRows.toDouble / math.max(1L, rows))
+    val footers = input.footersOf(incoming)
+    val wanted = Sampling.withinMemory(IncrementPlanner.SampledRows, tracked.all, footers, statistics)
+    val share = math.min(1.0, wanted.toDouble / math.max(1L, input.rows(incoming)))
     Sampler.counted(
       Shims.ofRows(pinned, Project(list, source.plan)),
       layouts.files,

@@ -120,6 +120,8 @@ object LeafNumbers {
  *   values per leaf, NULLs included: the rows, unless the leaf is repeated
  * @param bytes
  *   compressed bytes per leaf
+ * @param rawBytes
+ *   about as many bytes per leaf as its values take without encoding and compression
  * @param codecBytes
  *   compressed bytes per codec, codec names as Parquet has them
  * @param encrypted
@@ -136,6 +138,7 @@ final case class FileFooter(
     nulls: LeafNumbers,
     values: LeafNumbers,
     bytes: LeafNumbers,
+    rawBytes: LeafNumbers,
     codecBytes: Map[String, Long],
     rowGroups: IndexedSeq[RowGroup],
     encrypted: Boolean,

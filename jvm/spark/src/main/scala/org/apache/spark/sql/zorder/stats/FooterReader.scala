@@ -156,6 +156,7 @@ private[stats] final class FooterReader(
         nulls = LeafNumbers(leafNulls),
         values = LeafNumbers(byLeaf.map(_.flatten.map(_.getValueCount).sum)),
         bytes = LeafNumbers(byLeaf.map(_.flatten.map(_.getTotalSize).sum)),
+        rawBytes = LeafNumbers(byLeaf.map(_.flatten.map(RawBytes.of(_)).sum)),
         codecs,
         groups,
         encrypted = false,
@@ -309,6 +310,7 @@ private[stats] object FooterReader {
       nulls = LeafNumbers.Empty,
       values = LeafNumbers.Empty,
       bytes = LeafNumbers.Empty,
+      rawBytes = LeafNumbers.Empty,
       codecBytes = Map.empty,
       rowGroups = IndexedSeq.empty,
       encrypted)

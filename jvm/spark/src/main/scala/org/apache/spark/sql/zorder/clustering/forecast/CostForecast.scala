@@ -7,7 +7,7 @@ import org.apache.spark.sql.zorder.clustering.inspect.TrackedColumns
 import org.apache.spark.sql.zorder.clustering.report.RunCost
 import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, RunStatistics}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.FileFooter
+import org.apache.spark.sql.zorder.stats.{FileFooter, LeafNumbers}
 import org.apache.spark.sql.zorder.table.file.InputRelation
 import sparkzorder.curve.{NormalizedBytes, NormalizedLong, Zone}
 
@@ -27,9 +27,9 @@ private[clustering] object CostForecast {
     val tracking = (tracked.all.flatMap(_.path) ++ tracked.statColumns.map(_.path)).toSet
     val scans = if (options.verify == "checksum") 3 else 1
     val packed = session.sparkContext.getConf.getBoolean("spark.shuffle.compress", defaultValue = true)
-    val row = rowBytes(footers, statistics, packed)
+    val row = rowBytes(footers, statistics, packed, _.bytes)
     val shuffle = math.round(footers.map(_.rows).sum * row.of(source.output.map(a => (a.name, a.dataType))))
-    RunCost(scans * files + leafBytes(sampled, tracking), shuffle, 2 * shuffle)
+    RunCost(scans * files + leafBytes(sampled, _.bytes, tracking), shuffle, 2 * shuffle)
   }
 
   /** Bytes that a sampled row has on its way to the driver, with the values of these columns. */
@@ -37,19 +37,28 @@ private[clustering] object CostForecast {
       footers: Seq[FileFooter],
       columns: Seq[ClusterColumn],
       statistics: RunStatistics): Double = {
-    val row = rowBytes(footers, statistics, packed = false)
+    // the driver holds values as they are, however well a file compresses them
+    val row = rowBytes(footers, statistics, packed = false, _.rawBytes)
     columns.map(c => row.ofColumn(c.path.getOrElse(Nil), c.dataType)).sum
   }
 
-  private def rowBytes(footers: Seq[FileFooter], statistics: RunStatistics, packed: Boolean): RowBytes = {
+  private def rowBytes(
+      footers: Seq[FileFooter],
+      statistics: RunStatistics,
+      packed: Boolean,
+      bytes: FileFooter => LeafNumbers): RowBytes = {
     val zones =
       statistics.columns.indices.map(c => statistics.columns(c).path -> footers.map(_.zone(c))).toMap
-    new RowBytes(zones, leafBytes(footers, _) / math.max(1L, footers.map(_.rows).sum), packed)
+    new RowBytes(zones, leafBytes(footers, bytes, _) / math.max(1L, footers.map(_.rows).sum), packed)
   }
 
-  /** Compressed bytes of the columns for which the test holds. */
-  private def leafBytes(footers: Seq[FileFooter], wanted: Seq[String] => Boolean): Long = footers.map { f =>
-    f.schema.leaves.indices.filter(l => wanted(f.schema.leaves(l).column)).map(f.bytes(_)).sum
+  /** Bytes of the columns for which the test holds. */
+  private def leafBytes(
+      footers: Seq[FileFooter],
+      bytes: FileFooter => LeafNumbers,
+      wanted: Seq[String] => Boolean): Long = footers.map { f =>
+    val (leaves, ofLeaf) = (f.schema.leaves, bytes(f))
+    leaves.indices.filter(l => wanted(leaves(l).column)).map(ofLeaf(_)).sum
   }.sum
 }
 
@@ -59,7 +68,7 @@ private[clustering] object CostForecast {
  * @param zones
  *   per column, its zones in the files
  * @param stored
- *   compressed bytes a row in the files, of the columns for which a test holds
+ *   bytes a row in the files, of the columns for which a test holds
  * @param packed
  *   whether shuffles are compressed
  */

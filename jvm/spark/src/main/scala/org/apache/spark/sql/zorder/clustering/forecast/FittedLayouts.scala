@@ -11,9 +11,10 @@ import org.apache.spark.sql.zorder.clustering.fit.{Choice, Fit, LayoutForecast, 
 import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, Probes, TrackedColumns}
 import org.apache.spark.sql.zorder.clustering.plan.{FileCount, FilePlan, SizedPartition}
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
-import org.apache.spark.sql.zorder.clustering.request.ClusterColumn
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, RunStatistics}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.FileFooter
 import org.apache.spark.sql.zorder.table.file.InputRelation
 import sparkzorder.curve.Block
 import sparkzorder.curve.cost.{Query, SortedValues}
@@ -77,10 +78,19 @@ object Sampling {
   }
 
   /** How many rows to sample for so many files. */
-  private[forecast] def wanted(files: Int, columns: Int, rowBytes: Double): Long = {
-    val most = math.min(MostValues / math.max(1, columns), (MostBytes / math.max(1.0, rowBytes)).toLong)
-    math.min(math.min(AtMost, most), math.max(AtLeast, files * RowsPerFile))
-  }
+  private[forecast] def wanted(files: Int, columns: Int, rowBytes: Double): Long =
+    math.min(math.min(AtMost, most(columns, rowBytes)), math.max(AtLeast, files * RowsPerFile))
+
+  /** So many rows of these files, or as many as the driver holds with their values of these columns. */
+  private[zorder] def withinMemory(
+      wanted: Long,
+      columns: Seq[ClusterColumn],
+      footers: Seq[FileFooter],
+      statistics: RunStatistics): Long =
+    math.min(wanted, most(columns.length, CostForecast.ofSampledRow(footers, columns, statistics)))
+
+  private def most(columns: Int, rowBytes: Double): Long =
+    math.min(MostValues / math.max(1, columns), (MostBytes / math.max(1.0, rowBytes)).toLong)
 
   /**
    * The share of each partition's rows: the same of all, but for those that would have too few rows for their files.

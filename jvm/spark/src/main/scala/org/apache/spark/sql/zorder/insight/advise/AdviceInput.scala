@@ -92,7 +92,8 @@ private[advise] object AdviceInput {
       ColumnResolver.on(user, table.name, source.plan, table.constantColumns, names)
     val sampled = progress.step("sample") {
       val wanted = judged.files * LayoutEvaluator.SampledRowsPerFile
-      val sampled = math.max(SampledRows, math.min(MostSampledRows, wanted))
+      val most = math.max(SampledRows, math.min(MostSampledRows, wanted))
+      val sampled = Sampling.withinMemory(most, columns, input.footersOf(one), input.statistics)
       Sampling.about(sampled, pinned, source, columns, one, IndexedSeq(rows))
     }(_.summary)
     val sample = sampled.partitions.head
