@@ -4,7 +4,10 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import org.apache.spark.sql.zorder.clustering.fit.{CountedSample, LongSample, Sample}
+import org.apache.spark.sql.zorder.expr.layout.LayoutRef
 import org.apache.spark.sql.zorder.table.file.DataFile
+import sparkzorder.curve.layout.{Cut, CutTree, InFileOrder, Layout, LayoutColumn, Leaf, ScaleBuilder}
 import sparkzorder.mark.SameOnAllLines
 
 /** What becomes of new rows: the decision alone, without a table. */
@@ -107,6 +110,25 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(merged(2000, 1000) === 1)
     assert(merged(2000, 1400) === 0)
     assert(merged(100, 100) === 2)
+  }
+
+  test("rows of a cell that nothing was counted in go to the nearest one that is written") {
+    val values = ScaleBuilder.ofLongs(Array.range(0, 1000).map(_.toLong), 0)
+    val tree = Seq(250, 500, 750).foldRight[CutTree](Leaf(1))((at, right) => Cut(0, at, Leaf(1), right))
+    val four = Layout(IndexedSeq(LayoutColumn("a", "INT", values)), tree, "zorder", InFileOrder.Hilbert)
+    val none = CountedSample(Array(0L, 1L, 0L, 1L), Sample(IndexedSeq(LongSample(Array(), Array()))), Array())
+    def written(cells: Int*): Seq[(Int, Int)] = {
+      val plan = GrowthPlan.Merge(cells.toSet)
+      val placed = PlacedPartition("", Some("x"))
+      val outputs = GrowingPartition.outputs(
+        Seq(GrowingPartition(placed, new LayoutRef("x", four), none, growth(Map(), 1), plan)))
+      outputs.preImages.targets.get.zipWithIndex.map { case (place, n) =>
+        n -> outputs.each(place).fileNumber
+      }
+    }
+    assert(written(1, 3) === Seq(0 -> 1, 1 -> 1, 2 -> 1, 3 -> 3))
+    assert(written(3) === Seq(0 -> 3, 1 -> 3, 2 -> 3, 3 -> 3))
+    assert(written(0, 3) === Seq(0 -> 0, 1 -> 0, 2 -> 3, 3 -> 3))
   }
 
   test("a partition that has more than doubled is clustered anew") {

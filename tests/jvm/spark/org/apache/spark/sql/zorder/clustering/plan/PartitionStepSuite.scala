@@ -63,6 +63,8 @@ class PartitionStepSuite extends AnyFunSuite {
     val finishing = ahead(byRegion, 250)
     assert(finishing.map(_.outputs.each.map(_.fileNumber)) === Seq(Seq(0, 1), Seq(2, 3, 4, 5), Seq(6, 7)))
     assert(finishing.forall(s => s.finishes && s.files.map(_.length).sum <= 250))
+    // rows of a region that were not counted there go to the file that is nearest to theirs
+    assert(finishing(1).outputs.preImages.targets.get === Seq(0, 0, 0, 1, 2, 3, 3, 3))
     assert(PartitionStep.afterFirst(finishing, byRegion, GrowthPlan.Refit, 250) === 2)
   }
 

@@ -53,10 +53,9 @@ final private[clustering] case class GrowingPartition(
   private def outputs: (IndexedSeq[OutputFile], IndexedSeq[Int]) = plan match {
     case GrowthPlan.Merge(cells) =>
       val sorted = cells.toIndexedSeq.sorted
-      val place = sorted.zipWithIndex.toMap
       (
         sorted.map(OutputPlan.inLayout(placed.directory, _)),
-        (0 until ref.layout.files).map(place.getOrElse(_, 0)))
+        OutputPlan.nearest(sorted, ref.layout.files))
     case append: GrowthPlan.Append =>
       own match {
         case Some(layout) => ownOutputs(layout)

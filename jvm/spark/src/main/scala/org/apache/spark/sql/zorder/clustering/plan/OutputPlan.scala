@@ -61,6 +61,26 @@ private[clustering] object OutputPlan {
     new OutputPlan(outputs.toIndexedSeq, new PreImages(outputs.length), spread = true)
   }
 
+  /**
+   * Per file number, the place in `written` of the nearest number. A number that is not written has no rows,
+   * unless a clustering expression means another thing than when they were counted, such as `to_date(ts)` in
+   * another time zone: these rows widen the file of their neighbours, and not one at the other end.
+   *
+   * @param written
+   *   numbers, ascending, at least one
+   */
+  private[plan] def nearest(written: IndexedSeq[Int], files: Int): IndexedSeq[Int] = {
+    val numbers = written.toArray
+    (0 until files).map { n =>
+      val found = java.util.Arrays.binarySearch(numbers, n)
+      val above = -found - 1
+      if (found >= 0) found
+      else if (above == numbers.length) above - 1
+      else if (above > 0 && n - numbers(above - 1) <= numbers(above) - n) above - 1
+      else above
+    }
+  }
+
   /** New rows as files of their own, in layout order across file numbers. */
   def sortedRun(directory: String, append: GrowthPlan.Append): OutputPlan = {
     import append.fileOf
@@ -73,7 +93,7 @@ private[clustering] object OutputPlan {
    * Some of the file numbers.
    *
    * @param outputOf
-   *   per file number, counted through all layouts, its place in `outputs`; any for one that has no rows
+   *   per file number, counted through all layouts, its place in `outputs`; a near one for one that has no rows
    */
   def some(outputs: IndexedSeq[OutputFile], outputOf: IndexedSeq[Int], spread: Boolean = false): OutputPlan =
     new OutputPlan(outputs, new PreImages(outputs.length, Some(outputOf)), spread)

@@ -139,6 +139,6 @@ private object Regions {
   def finish(directory: String, from: Int, until: Int, files: Int, spread: Boolean): OutputPlan =
     OutputPlan.some(
       (from until until).map(OutputPlan.inLayout(directory, _)),
-      (0 until files).map(f => if (f >= from && f < until) f - from else 0),
+      OutputPlan.nearest(from until until, files),
       spread)
 }
