@@ -106,6 +106,16 @@ class PagesSuite extends AnyFunSuite with RunFixture with SortFixture {
     }
   }
 
+  test("pages have the rows that are planned for them, whatever page size the session sets", SameOnAllLines) {
+    withTable { path =>
+      withConf("parquet.page.size" -> "65536") {
+        // two of 16,000 rows a file: of eight bytes, where the setting would end one after 8,192
+        val row = done(zorder(path, "FULL BY (b, id) WITH (fileCount = 2)"))
+        assert(metric[Long](row, "pages") <= 6)
+      }
+    }
+  }
+
   test("row groups are forecast as the writer ends them: by compressed pages and a raw one", LongTest) {
     withTable { path =>
       for (size <- Seq("300k", "240k", "180k")) {

@@ -20,6 +20,7 @@ class IcebergNamesSuite extends AnyFunSuite {
       IcebergWriteProperties.of(Map(
         "parquet.block.size" -> "1",
         "parquet.page.row.count.limit" -> "2",
+        "parquet.page.size" -> "6",
         "parquet.bloom.filter.max.bytes" -> "3",
         "parquet.bloom.filter.enabled#s.f" -> "true",
         "parquet.bloom.filter.expected.ndv#s.f" -> "4",
@@ -27,6 +28,7 @@ class IcebergNamesSuite extends AnyFunSuite {
         "unknown" -> "5")) == Map(
         "write.parquet.row-group-size-bytes" -> "1",
         "write.parquet.page-row-limit" -> "2",
+        "write.parquet.page-size-bytes" -> "6",
         "write.parquet.bloom-filter-max-bytes" -> "3",
         "write.parquet.bloom-filter-enabled.column.s.f" -> "true",
         "write.parquet.bloom-filter-ndv.column.s.f" -> "4",

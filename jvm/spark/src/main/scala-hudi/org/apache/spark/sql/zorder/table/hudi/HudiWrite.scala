@@ -176,6 +176,7 @@ private[hudi] object HudiWriteSettings {
     }
     Strategy ++ Map(StrategyInputs.RunId -> runId, "hoodie.parquet.max.file.size" -> NoLimit.toString) ++
       options.get("parquet.block.size").map("hoodie.parquet.block.size" -> _) ++
+      options.get("parquet.page.size").map("hoodie.parquet.page.size" -> _) ++
       options.get("compression").map("hoodie.parquet.compression.codec" -> codec(_))
   }
 

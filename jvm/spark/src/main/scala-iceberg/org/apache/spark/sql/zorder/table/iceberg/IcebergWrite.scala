@@ -334,6 +334,7 @@ private[iceberg] object IcebergWriteProperties {
   private val names = Map(
     "parquet.block.size" -> PARQUET_ROW_GROUP_SIZE_BYTES,
     "parquet.page.row.count.limit" -> PARQUET_PAGE_ROW_LIMIT,
+    "parquet.page.size" -> PARQUET_PAGE_SIZE_BYTES,
     "parquet.bloom.filter.max.bytes" -> PARQUET_BLOOM_FILTER_MAX_BYTES)
 
   private val prefixes = Seq(

@@ -10,8 +10,8 @@ import sparkzorder.curve.page.{PageCut, PagePlan}
 /** The pages and row groups that the writer of a rewrite will make. */
 private[clustering] object PlannedPages {
 
-  /** Parquet's writer ends a page at so many bytes, encoded or not, whatever its rows are. */
-  private val PageBytes = (1 << 20).toDouble
+  /** The writer of a run ends a page at so many bytes, encoded or not, whatever its rows are: Parquet's default. */
+  val PageBytes: Int = 1 << 20
 
   /** Means may be exceeded: rows are counted so that this part of the bytes is filled. */
   private val Filled = 0.8

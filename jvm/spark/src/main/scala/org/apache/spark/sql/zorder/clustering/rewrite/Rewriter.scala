@@ -19,7 +19,7 @@ import org.apache.spark.sql.zorder.expr.layout.{
   ZOrderPages
 }
 import org.apache.spark.sql.zorder.clustering.fit.{LayoutJson, Levels, TruncatedBounds}
-import org.apache.spark.sql.zorder.clustering.forecast.Forecast
+import org.apache.spark.sql.zorder.clustering.forecast.{Forecast, PlannedPages}
 import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, SomePages, WrittenBloomFilters}
 import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, OutputPlan}
 import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunReport, RunStatus}
@@ -271,7 +271,8 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       "parquet.block.size" -> (if (pages.counted) (PageCut.ByteSlack * rowGroup).toLong
                                else rowGroup).toString,
       "parquet.page.row.count.limit" -> pages.pageRows.toInt.toString,
-      // as many bytes of long values as the forecast assumes, whatever the session sets
+      // as many bytes of a page and of long values as the forecast assumes, whatever the session sets
+      "parquet.page.size" -> PlannedPages.PageBytes.toString,
       "parquet.columnindex.truncate.length" -> TruncatedBounds.PageBytes.toString,
       "parquet.statistics.truncate.length" -> Int.MaxValue.toString) ++
       (if (pages.counted) Map(RowGroupLimit.Key -> pages.rowGroupRows.toInt.toString) else Nil) ++
