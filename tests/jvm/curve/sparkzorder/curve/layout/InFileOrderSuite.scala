@@ -17,6 +17,15 @@ class InFileOrderSuite extends AnyFunSuite {
       assert(intercept[IllegalArgumentException](InFileOrder.named(name)).getMessage.contains(name))
   }
 
+  test("a sort takes the values of strings that are too many for ranks of their own, and else the ranks") {
+    def strings(n: Int) = ScaleBuilder.ofBytes(Array.tabulate(n)(i => f"$i%06d".getBytes), 0)
+    def byValues(scale: Scale, order: InFileOrder) =
+      Layout(columns :+ LayoutColumn("s", "STRING", scale), Leaf(1), "lexical", order).sortsByValues
+    assert(byValues(strings(5000), InFileOrder.Lexical))
+    assert(!byValues(strings(500), InFileOrder.Lexical) && !byValues(strings(5000), InFileOrder.Hilbert))
+    assert(!byValues(scale, InFileOrder.Lexical))
+  }
+
   test("a layout wants one number of bits a column") {
     val e = intercept[IllegalArgumentException](
       Layout(columns, Leaf(1), "zorder", InFileOrder.Stretched(IndexedSeq(1))))

@@ -29,6 +29,15 @@ final case class Layout(
 
   def files: Int = tree.files
 
+  /** Whether the rows of a file are sorted by the first column, then the second, ... */
+  def sorts: Boolean = inFile == InFileOrder.Lexical
+
+  /** Whether such a sort takes the values of the columns, since their ranks would leave some unsorted. */
+  def sortsByValues: Boolean = sorts && columns.exists(_.scale match {
+    case bytes: BytesScale => bytes.hasTies
+    case _ => false
+  })
+
   def compiled: CompiledLayout = new CompiledLayout(columns.map(_.scale).toArray, tree, inFile)
 }
 

@@ -196,6 +196,9 @@ final class BytesScale(
 
   override def isPoint(i: Int): Boolean = point(i)
 
+  /** Whether several of the sampled values have one rank. */
+  def hasTies: Boolean = rows.indices.exists(i => !point(i) && rows(i) > 0)
+
   override def rank(normalized: NormalizedValue): Int = normalized match {
     case NormalizedBytes(bytes) => rank(bytes)
     case BelowBytes(end) => rank(end, equal = 0)

@@ -89,12 +89,25 @@ object LayoutForecast {
     val row = new Array[Int](ranks.length)
     val scratch = new Array[Int](ranks.length)
     val keys = Array.tabulate(sample.rows)(i => keyOf(compiled, ranks, i, row, scratch))
-    new Placed(
-      KeyOrder.of(keys),
-      keys.map(k => fileOf(compiled.fileOfKey(k))),
-      ranks.toArray,
-      compiled.pageSides)
+    val file = keys.map(k => fileOf(compiled.fileOfKey(k)))
+    val order =
+      if (layout.sortsByValues) byValues(sample.columns.take(ranks.length), file) else KeyOrder.of(keys)
+    new Placed(order, file, ranks.toArray, compiled.pageSides)
   }
+
+  /** File after file, the rows of each sorted by the columns. */
+  private def byValues(columns: IndexedSeq[SampleColumn], file: Array[Int]): Array[Int] =
+    Array.range(0, file.length).sorted(new Ordering[Int] {
+      override def compare(a: Int, b: Int): Int = {
+        var sign = Integer.compare(file(a), file(b))
+        var c = 0
+        while (sign == 0 && c < columns.length) {
+          sign = columns(c).compare(a, b)
+          c += 1
+        }
+        sign
+      }
+    })
 
   private def keyOf(
       layout: CompiledLayout,

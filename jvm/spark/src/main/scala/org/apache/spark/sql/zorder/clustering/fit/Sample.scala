@@ -25,6 +25,13 @@ sealed trait SampleColumn extends Serializable {
 
   protected def valueAt(row: Int): NormalizedValue
 
+  /** The order of two rows that are not NULL. */
+  protected def compareValues(a: Int, b: Int): Int
+
+  /** The order of two rows by their values, NULL first. */
+  final def compare(a: Int, b: Int): Int =
+    if (isNull(a) || isNull(b)) java.lang.Boolean.compare(isNull(b), isNull(a)) else compareValues(a, b)
+
   /** Whether one of the given rows is NULL. */
   final def holdsNull(rows: Array[Int], from: Int, until: Int): Boolean = {
     var i = from
@@ -56,6 +63,9 @@ object SampleColumn {
 
 final case class LongSample(normalized: Array[Long], isNull: Array[Boolean]) extends SampleColumn {
   override protected def valueAt(row: Int): NormalizedValue = NormalizedLong(normalized(row))
+
+  override protected def compareValues(a: Int, b: Int): Int =
+    java.lang.Long.compare(normalized(a), normalized(b))
 
   override def take(rows: Array[Int]): SampleColumn = LongSample(rows.map(normalized(_)), rows.map(isNull(_)))
 
@@ -100,6 +110,9 @@ final case class LongSample(normalized: Array[Long], isNull: Array[Boolean]) ext
 
 final case class BytesSample(normalized: Array[Array[Byte]], isNull: Array[Boolean]) extends SampleColumn {
   override protected def valueAt(row: Int): NormalizedValue = NormalizedBytes(normalized(row))
+
+  override protected def compareValues(a: Int, b: Int): Int =
+    NormalizedBytes.compareBytes(normalized(a), normalized(b))
 
   override def take(rows: Array[Int]): SampleColumn =
     BytesSample(rows.map(normalized(_)), rows.map(isNull(_)))

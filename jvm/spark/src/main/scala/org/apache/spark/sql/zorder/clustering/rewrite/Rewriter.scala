@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression, Sort}
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.expr.ZOrder
 import org.apache.spark.sql.zorder.expr.layout.{
   LayoutRef,
   PartitionLayouts,
@@ -420,7 +421,12 @@ object RewriteQuery {
     val to = toPartition(output, columns, route, layouts, outputs, place)
     val shuffled = RepartitionByExpression(Seq(to), child, outputs.count)
     val key = ZOrderKey(layouts, route, columns)
-    val order = partitionColumns :+ pages.fold[Expression](key)(ZOrderPages(key, _))
+    val all = layouts.refs.map(_.layout)
+    val inFile =
+      // the first column as a curve of its own: it is sorted by bits that vary, and its ties by the columns
+      if (all.forall(_.sorts) && all.exists(_.sortsByValues)) ZOrder(columns.take(1)) +: columns
+      else Seq(pages.fold[Expression](key)(ZOrderPages(key, _)))
+    val order = partitionColumns ++ inFile
     Project(output, Sort(order.map(SortOrder(_, Ascending)), global = false, together(shuffled)))
   }
 
