@@ -2,7 +2,8 @@ package org.apache.spark.sql.zorder
 
 import java.net.URI
 
-import org.apache.hadoop.fs.{FileStatus, LocalFileSystem, Path}
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{DelegateToFileSystem, FileStatus, LocalFileSystem, Path}
 import org.apache.hadoop.fs.permission.FsPermission
 
 /** The local file system under another scheme, so that neither of the two takes paths of the other. */
@@ -30,6 +31,10 @@ class OtherRawFileSystem extends QuickRawFileSystem {
     "",
     s.getPath)
 }
+
+/** By which Hadoop renames a directory in one step. */
+class OtherContext(uri: URI, conf: Configuration)
+    extends DelegateToFileSystem(uri, new OtherFileSystem, conf, OtherFileSystem.root.getScheme, false)
 
 private object OtherFileSystem {
   val root: URI = URI.create("other:///")

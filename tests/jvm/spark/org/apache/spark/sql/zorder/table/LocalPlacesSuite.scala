@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.Path
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.OtherFileSystem
+import org.apache.spark.sql.zorder.{OtherContext, OtherFileSystem}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.parquet.files.{FileMoves, MountPoints}
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
@@ -46,12 +46,13 @@ class LocalPlacesSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
   test("a place that is said to rename directories in one step") {
     val path = plain("renames")
     spark.conf.set("fs.other.impl", classOf[OtherFileSystem].getName)
+    spark.conf.set("fs.AbstractFileSystem.other.impl", classOf[OtherContext].getName)
     def run() = spark.sql(s"ZORDER TABLE parquet.`other://$path` FULL BY (id) WITH (fileCount = 2)").head()
     try {
       assert(intercept[ZOrderException](run()).getMessage.contains("is on an object store"))
       spark.conf.set("spark.zorder.atomicRenames", "abfss, other")
       assert(run().getAs[String]("status") == "DONE" && files(path).length == 2 && ids(path) == forty)
-    } finally Seq("fs.other.impl", "spark.zorder.atomicRenames").foreach(spark.conf.unset)
+    } finally Seq("fs.other.impl", "fs.AbstractFileSystem.other.impl", "spark.zorder.atomicRenames").foreach(spark.conf.unset)
   }
 
   test("the table of mounts") {
