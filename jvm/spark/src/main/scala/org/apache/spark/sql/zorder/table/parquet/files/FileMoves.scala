@@ -7,7 +7,17 @@ import java.util.UUID
 
 import scala.collection.JavaConverters._
 
-import org.apache.hadoop.fs.{FileContext, FileStatus, FileSystem, FileUtil, LocalFileSystem, Options, Path}
+import org.apache.hadoop.fs.{
+  FSDataOutputStream,
+  FileContext,
+  FileStatus,
+  FileSystem,
+  FileUtil,
+  LocalFileSystem,
+  Options,
+  Path,
+  StreamCapabilities
+}
 import org.apache.hadoop.fs.permission.AclUtil
 import org.apache.hadoop.io.IOUtils
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
@@ -47,9 +57,32 @@ private[zorder] object FileMoves {
   /** Hadoop's own copy looks at both first, which takes a store three requests. */
   private def copyObject(fs: FileSystem, from: Path, to: Path): Unit = {
     val in = fs.open(from)
-    try IOUtils.copyBytes(in, fs.create(to, true), fs.getConf, true)
-    finally in.close()
+    try {
+      val out = fs.create(to, true)
+      try {
+        IOUtils.copyBytes(in, out, fs.getConf, false)
+        out.close()
+      } catch { case e: Throwable => withdraw(fs, out, to, e); throw e }
+    } finally in.close()
   }
+
+  /**
+   * Leaves nothing under the name of a copy that failed: closing a stream gives that name to what was written so far. One
+   * that can be aborted has not touched what was there before; any other one has taken its place.
+   */
+  private def withdraw(fs: FileSystem, out: FSDataOutputStream, to: Path, why: Throwable): Unit =
+    if (out.hasCapability(StreamCapabilities.ABORTABLE_STREAM)) beside(why)(out.abort())
+    else {
+      beside(why)(out.close())
+      beside(why)(fs.delete(to, false))
+    }
+
+  /** What else fails is told with the first failure. A stream may fail twice with the same one. */
+  private def beside(why: Throwable)(body: => Any): Unit =
+    try {
+      body
+      ()
+    } catch { case e: Throwable => if (e ne why) why.addSuppressed(e) }
 
   private def copyHidden(fs: FileSystem, from: Path, to: Path, modified: Long): Unit = {
     fs.mkdirs(to.getParent)

@@ -1,0 +1,127 @@
+package org.apache.spark.sql.zorder.table.parquet.files
+
+import java.io.{ByteArrayOutputStream, IOException, OutputStream}
+import java.net.URI
+import java.nio.file.{Files, Path => JPath, Paths}
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{
+  Abortable,
+  FSDataInputStream,
+  FSDataOutputStream,
+  FSInputStream,
+  Path,
+  StreamCapabilities
+}
+import org.apache.hadoop.util.Progressable
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.table.LocalStoreFileSystem
+
+/** A copy on a store is there as a whole, or not at all. */
+class FileMovesSuite extends AnyFunSuite with ZOrderSession {
+  private val whole: Array[Byte] = Array.tabulate(20000)(_.toByte)
+
+  /** A file `from`, and the place `to` of its copy. */
+  private def in(body: (JPath, JPath) => Unit): Unit = withTempDir { dir =>
+    val from = Files.write(dir.resolve("from"), whole)
+    body(from, dir.resolve("to"))
+  }
+
+  private def copy(store: TornStore, from: JPath, to: JPath): Unit =
+    FileMoves.copy(store, new Path(s"s3a://bucket$from"), new Path(s"s3a://bucket$to"), 0L)
+
+  private def fails(store: TornStore, from: JPath, to: JPath): Unit =
+    assert(intercept[IOException](copy(store, from, to)).getMessage.startsWith("Injected"))
+
+  for (aborts <- Seq(true, false))
+    test(s"a copy whose original cannot be read to its end leaves no file, aborts = $aborts") {
+      in { (from, to) =>
+        fails(new TornStore(aborts, readable = 9000), from, to)
+        assert(!Files.exists(to))
+        copy(new TornStore(aborts, readable = Int.MaxValue), from, to)
+        assert(Files.readAllBytes(to).sameElements(whole))
+      }
+    }
+
+  test("what was there before stays where a copy that fails has not written over it") {
+    in { (from, to) =>
+      Files.write(to, Array[Byte](1, 2, 3))
+      fails(new TornStore(aborts = true, readable = 9000), from, to)
+      fails(new TornStore(aborts = false, readable = 9000, full = true), from, to)
+      assert(Files.readAllBytes(to).toSeq == Seq[Byte](1, 2, 3))
+    }
+  }
+}
+
+/**
+ * A store on the local disk.
+ *
+ * @param aborts
+ *   whether a file appears when its stream is closed, and not if that is aborted
+ * @param readable
+ *   bytes of a file that can be read
+ * @param full
+ *   whether no file can be made
+ */
+private final class TornStore(aborts: Boolean, readable: Int, full: Boolean = false)
+    extends LocalStoreFileSystem {
+  initialize(URI.create("s3a://bucket"), new Configuration(false))
+
+  override def open(path: Path, bufferSize: Int): FSDataInputStream =
+    new FSDataInputStream(new TornInput(Files.readAllBytes(Paths.get(path.toUri.getPath)), readable))
+
+  override def create(
+      path: Path,
+      overwrite: Boolean,
+      bufferSize: Int,
+      replication: Short,
+      blockSize: Long,
+      progress: Progressable): FSDataOutputStream =
+    if (full) throw new IOException("Injected: no space")
+    else if (aborts) new FSDataOutputStream(new Upload(Paths.get(path.toUri.getPath)), null)
+    else super.create(path, overwrite, bufferSize, replication, blockSize, progress)
+}
+
+private final class TornInput(bytes: Array[Byte], readable: Int) extends FSInputStream {
+  private var at = 0
+
+  override def read(): Int =
+    if (at >= readable) throw new IOException("Injected: the connection is reset")
+    else if (at >= bytes.length) -1
+    else {
+      at += 1
+      bytes(at - 1) & 0xff
+    }
+
+  override def seek(to: Long): Unit = at = to.toInt
+  override def getPos: Long = at.toLong
+  override def seekToNewSource(to: Long): Boolean = false
+}
+
+/** What is written appears under its name when the stream is closed, as on a store. */
+private final class Upload(to: JPath) extends OutputStream with Abortable with StreamCapabilities {
+  private val written = new ByteArrayOutputStream
+  private var open = true
+
+  override def write(byte: Int): Unit = written.write(byte)
+
+  override def close(): Unit = if (open) {
+    open = false
+    Files.write(to, written.toByteArray)
+    ()
+  }
+
+  override def hasCapability(capability: String): Boolean =
+    capability == StreamCapabilities.ABORTABLE_STREAM
+
+  override def abort(): Abortable.AbortableResult = {
+    val wasOpen = open
+    open = false
+    new Abortable.AbortableResult {
+      override def alreadyClosed: Boolean = !wasOpen
+      override def anyCleanupException: IOException = null
+    }
+  }
+}
