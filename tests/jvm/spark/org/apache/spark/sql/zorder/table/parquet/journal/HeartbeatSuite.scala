@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table.parquet.journal
 
+import java.io.IOException
+import java.net.URI
 import java.util.concurrent.{Executors, TimeUnit}
 
 import org.apache.hadoop.conf.Configuration
@@ -7,7 +9,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.table.Operation
+import org.apache.spark.sql.zorder.table.{Faults, FaultyFileSystem, Operation}
 import org.apache.spark.sql.zorder.table.storage.{LocalProcesses, TextFiles}
 
 /** Whether the owner of an exchange is alive, if it is on another machine, whose clock may be wrong. */
@@ -35,8 +37,14 @@ class HeartbeatSuite extends AnyFunSuite with ZOrderSession {
     }
   }
 
-  private def in[A](body: JournalStore => A): A =
-    withTempDir(dir => body(JournalStore(FileSystem.getLocal(new Configuration), new Path(dir.toUri), "t")))
+  private def in[A](body: JournalStore => A): A = on(FileSystem.getLocal(new Configuration))(body)
+
+  private def on[A](fs: FileSystem)(body: JournalStore => A): A =
+    withTempDir(dir => body(JournalStore(fs, new Path(dir.toUri), "t")))
+
+  /** The same exchange under a journal that the store takes for its own. */
+  private def owned(store: JournalStore): Journal = store.write(
+    exchange(store, 0).copy(home = new Path(store.parent, "t"), staging = store.staging("t1")))
 
   for (skewMs <- Seq(-60000L, -5000L, 0L, 5000L, 60000L))
     test(
@@ -67,6 +75,22 @@ class HeartbeatSuite extends AnyFunSuite with ZOrderSession {
           journal.copy(changedMs = journal.changedMs - 60000, state = JournalState.Prepared)))
         assert(!Heartbeat.isAlive(store, dead, 60000))
       assert(System.nanoTime - begun < TimeUnit.SECONDS.toNanos(30))
+    }
+  }
+
+  test("who could not go on with a dead exchange, nor take its claim away, is not at work on it any more") {
+    val faulty = new FaultyFileSystem
+    faulty.initialize(URI.create("file:///"), new Configuration)
+    on(faulty) { store =>
+      val dead = owned(store)
+      // the first delete is that of the journal's hidden file, the second one that of the claim
+      val struck = Faults.during(Faults.Delete(2)) {
+        val e = intercept[IOException] {
+          Heartbeat.inherit(store, dead)(_ => throw new IOException("Injected: no rename"))
+        }
+        assert(e.getMessage.contains("no delete"))
+      }
+      assert(struck && !Journal.isActive(dead.txn))
     }
   }
 }

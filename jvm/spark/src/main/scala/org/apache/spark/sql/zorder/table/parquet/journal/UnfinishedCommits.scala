@@ -205,8 +205,9 @@ private[zorder] object Heartbeat {
       // whoever held the claim until now may have been done
       try store.get(dead.txn).filter(_.owner == dead.owner).foreach(j => body(store.write(j.at(j.state))))
       finally {
-        store.fs.delete(claim, false)
-        Journal.end(dead.txn)
+        // whatever fails, or this JVM would count as at work on it for ever
+        try store.fs.delete(claim, false)
+        finally Journal.end(dead.txn)
       }
     } else if (isAbandoned(store, claim)) store.fs.delete(claim, false)
     ()
