@@ -75,6 +75,37 @@ class FailedRenameSuite extends AnyFunSuite with TableFixture {
     assert(each(Faults.Delete(_))(ofPath(() => plain("delete"))) >= 1)
   }
 
+  test("a path: no journal can be read after a rename that fails, so nobody knows that nothing was changed") {
+    val calls = each(Faults.Rename(_, throws = true, unread = true)) { n =>
+      val path = plain("unread")
+      val table = open(path)
+      val r = stage(table, table.files(), "r1")
+      def run(): Unit =
+        try r.commit()
+        catch {
+          case e: ZOrderException =>
+            assert(e.condition == "ZORDER_COMMIT_FAILED.UNFINISHED", s"call $n: ${e.getMessage}")
+        }
+      def check(): Unit = {
+        open(path)
+        assert(ids(path) == forty, s"call $n")
+        Maintenance.vacuum(classic, TableRef.Location(path), Some(0.0), dryRun = false)
+        assert(traces(path).isEmpty && ids(path) == forty, s"call $n")
+      }
+      (() => run(), () => check())
+    }
+    assert(calls >= 5)
+  }
+
+  test("a path: a run that ends while no journal can be read leaves the new files to recovery") {
+    val path = plain("stuck")
+    val table = open(path)
+    val r = stage(table, table.files(), "r1")
+    assert(crashAt("moved-old")(r.commit()), "the point was not reached")
+    assert(Faults.during(Faults.Rename(0, throws = true, unread = true))(table.discard(r.journal)))
+    assert(open(path).files().size == 1 && ids(path) == forty)
+  }
+
   private def ofCatalog(n: Int): (() => Unit, () => Unit) = {
     val name = s"renamed_${java.util.UUID.randomUUID.toString.take(8)}"
     rows(0, 40, 2).write.format("parquet").partitionBy("p").saveAsTable(name)

@@ -24,8 +24,13 @@ object Faults {
 
   sealed trait Fault
 
-  /** The n-th rename, from 1: false, or an exception. */
-  final case class Rename(n: Int, throws: Boolean) extends Fault
+  /**
+   * The n-th rename, from 1: false, or an exception.
+   *
+   * @param unread
+   *   whether no journal can be read from then on; with n = 0 from the start
+   */
+  final case class Rename(n: Int, throws: Boolean, unread: Boolean = false) extends Fault
 
   /** The n-th delete throws. */
   final case class Delete(n: Int) extends Fault
@@ -65,12 +70,19 @@ object Faults {
 
   /** False when the rename shall say so. */
   private[table] def renames(from: Path, to: Path): Boolean = fault match {
-    case Some(Rename(n, throws)) =>
+    case Some(Rename(n, throws, _)) =>
       val hit = calls.incrementAndGet() == n
       if (hit) struck = true
       if (hit && throws) throw new IOException(s"Injected: no rename of $from to $to")
       !hit
     case _ => true
+  }
+
+  private[table] def reads(path: Path): Unit = fault match {
+    case Some(Rename(n, _, true)) if calls.get >= n && path.getName.matches("\\..*\\.zorder-\\w*\\.json") =>
+      struck = true
+      throw new IOException(s"Injected: no answer of $path")
+    case _ =>
   }
 
   private[table] def deletes(path: Path): Unit = fault match {

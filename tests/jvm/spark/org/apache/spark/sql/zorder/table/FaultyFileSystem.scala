@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table
 
 import java.io.OutputStream
 
-import org.apache.hadoop.fs.{LocalFileSystem, Path}
+import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, LocalFileSystem, Path}
 import org.apache.hadoop.fs.permission.FsPermission
 
 import org.apache.spark.sql.zorder.QuickRawFileSystem
@@ -11,6 +11,16 @@ import org.apache.spark.sql.zorder.QuickRawFileSystem
 class FaultyFileSystem extends LocalFileSystem(new FaultyRawFileSystem)
 
 class FaultyRawFileSystem extends QuickRawFileSystem {
+
+  override def open(path: Path, bufferSize: Int): FSDataInputStream = {
+    Faults.reads(path)
+    super.open(path, bufferSize)
+  }
+
+  override def getFileStatus(path: Path): FileStatus = {
+    Faults.reads(path)
+    super.getFileStatus(path)
+  }
 
   override def rename(from: Path, to: Path): Boolean = Faults.renames(from, to) && super.rename(from, to)
 

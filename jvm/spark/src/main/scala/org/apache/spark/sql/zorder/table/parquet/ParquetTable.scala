@@ -313,7 +313,7 @@ private[zorder] class PathParquetTable(
       .filter(j => j.state == JournalState.Staging || j.state == JournalState.Prepared)
       .foreach(new PathCompletion(store, mark).abandon)
     // a commit that got stuck is finished later, from these files
-    if (store.get(journal.txn).isEmpty) fs.delete(journal.staging, true)
+    if (store.isGone(journal.txn)) fs.delete(journal.staging, true)
     ()
   }
 

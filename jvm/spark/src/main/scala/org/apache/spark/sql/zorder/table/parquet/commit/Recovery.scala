@@ -499,12 +499,16 @@ private[parquet] object FailedCommit {
   def outcome(store: JournalStore, draft: Journal, e: Throwable): Journal = {
     val left = store.get(draft.txn)
     left.filter(j => j.state == JournalState.Done && j.units.size >= draft.units.size)
-      .getOrElse(throw error(draft, left, e))
+      .getOrElse(throw error(draft, left, left.isEmpty && store.isGone(draft.txn), e))
   }
 
-  private def error(draft: Journal, left: Option[Journal], e: Throwable): Throwable = e match {
-    case known: ZOrderException if !left.exists(_.isExchanging) => known
-    case lost: LostAnswer if left.isDefined =>
+  /**
+   * @param gone
+   *   whether the journal is, and the commit has changed nothing; one that cannot be read may be of any state
+   */
+  private def error(draft: Journal, left: Option[Journal], gone: Boolean, e: Throwable): Throwable = e match {
+    case known: ZOrderException if gone || left.exists(!_.isExchanging) => known
+    case lost: LostAnswer if !gone =>
       ZOrderException.over(
         lost.getCause,
         "ZORDER_COMMIT_UNKNOWN.CATALOG",
@@ -513,7 +517,7 @@ private[parquet] object FailedCommit {
     case other =>
       ZOrderException.over(
         other,
-        if (left.isEmpty) "ZORDER_COMMIT_FAILED.NOTHING_CHANGED" else "ZORDER_COMMIT_FAILED.UNFINISHED",
+        if (gone) "ZORDER_COMMIT_FAILED.NOTHING_CHANGED" else "ZORDER_COMMIT_FAILED.UNFINISHED",
         "path" -> draft.home,
         "cause" -> ZOrderException.firstLine(other))
   }

@@ -336,6 +336,9 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
   def get(txn: String): Option[Journal] =
     TextFiles.read(fs, file(txn)).flatMap(JournalJson.read).filter(j => j.txn == txn && isOwn(j))
 
+  /** Whether there certainly is no such journal: where a storage is out of reach, `get` finds none either. */
+  def isGone(txn: String): Boolean = Try(!fs.exists(file(txn))).getOrElse(false)
+
   def write(journal: Journal): Journal = {
     TextFiles.replace(fs, file(journal.txn), JournalJson.write(journal))
     journal
