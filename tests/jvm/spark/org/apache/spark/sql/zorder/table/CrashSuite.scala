@@ -1,11 +1,11 @@
 package org.apache.spark.sql.zorder.table
 
-import java.io.File
+import java.io.{File, IOException}
 
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
@@ -80,6 +80,25 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
     assert(crashAt("swapping")(r.commit()))
     rows(0, 10).where("p = 1").drop("p").write.mode("overwrite").parquet(s"$path/p=1")
     open(path)
+    assert(ids(path) == ((0L until 40L by 2L) ++ (1L until 10L by 2L)).sorted)
+    vacuum(path)
+    assert(traces(path).isEmpty)
+  }
+
+  test("a commit that failed says so where recovery could finish one of its partitions alone") {
+    val path = partitioned("inpart")
+    val table = open(path)
+    val r = stage(table, table.files(), "r1")
+    CrashPoint.meanwhile = {
+      case "moved-new" =>
+        CrashPoint.meanwhile = _ => ()
+        rows(0, 10).where("p = 1").drop("p").write.mode("overwrite").parquet(s"$path/p=1")
+        throw new IOException("Injected: no rename")
+      case _ =>
+    }
+    val e = intercept[ZOrderException](r.commit())
+    assert(e.condition == "ZORDER_COMMIT_FAILED.IN_PART", e.getMessage)
+    assert(e.getMessage.contains("Only 1 of 2 partitions") && e.getMessage.contains("Injected"))
     assert(ids(path) == ((0L until 40L by 2L) ++ (1L until 10L by 2L)).sorted)
     vacuum(path)
     assert(traces(path).isEmpty)

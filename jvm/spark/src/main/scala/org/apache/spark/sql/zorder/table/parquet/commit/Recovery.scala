@@ -507,6 +507,14 @@ private[parquet] object FailedCommit {
    *   whether the journal is, and the commit has changed nothing; one that cannot be read may be of any state
    */
   private def error(draft: Journal, left: Option[Journal], gone: Boolean, e: Throwable): Throwable = e match {
+    case other if left.exists(_.state == JournalState.Done) =>
+      ZOrderException.over(
+        other,
+        "ZORDER_COMMIT_FAILED.IN_PART",
+        "path" -> draft.home,
+        "done" -> left.fold(0)(_.units.size),
+        "count" -> draft.units.size,
+        "cause" -> ZOrderException.firstLine(other))
     case known: ZOrderException if gone || left.exists(!_.isExchanging) => known
     case lost: LostAnswer if !gone =>
       ZOrderException.over(
