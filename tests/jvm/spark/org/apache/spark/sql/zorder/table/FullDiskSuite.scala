@@ -2,12 +2,17 @@ package org.apache.spark.sql.zorder.table
 
 import java.nio.file.Path
 
+import org.apache.hadoop.fs.{Path => HPath}
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.clustering.RunFixture
+import org.apache.spark.sql.zorder.table.parquet.commit.ExchangeMark
+import org.apache.spark.sql.zorder.table.parquet.journal.{JournalState, JournalStore}
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
@@ -114,6 +119,32 @@ class FullDiskSuite extends AnyFunSuite with RunFixture with BeforeAndAfterAll {
         whole()
       }
     }
+
+  for (moves <- Seq(false, true))
+    test(s"a run without room for its history is done, where files ${if (moves) "move" else "stay"}") {
+      withTable("full") {
+        numbers(2000).selectExpr("*", "id % 2 AS p").write.format("parquet").partitionBy("p")
+          .saveAsTable("full")
+        if (moves) spark.sql("ALTER TABLE full SET TBLPROPERTIES ('zorder.location' = 'move')")
+        val before = spark.table("full").collect().toSet
+        def run() = done(one("ZORDER TABLE full FULL BY (a, b) WITH (force = true, targetFileSize = '64k')"))
+        def records = spark.sql("SELECT * FROM zorder_history('full')").count()
+        val said = Warnings.of("org.apache.spark.sql.zorder.table.parquet.commit.CommitHistory") {
+          assert(Faults.during(Faults.FullDisk(0L, "/full/_zorder/")) { run(); () })
+        }
+        assert(said.nonEmpty && said.forall(_.contains("could not be written")))
+        assert(!entry("full").properties.contains(ExchangeMark.Property))
+        val root = new HPath(entry("full").location)
+        val store = JournalStore.beside(root.getFileSystem(spark.sessionState.newHadoopConf()), root)
+        assert(store.all().map(_.state) === Seq(JournalState.Done))
+        assert(spark.table("full").collect().toSet === before && records === 0)
+        run()
+        assert(spark.table("full").collect().toSet === before && records === 1)
+      }
+    }
+
+  private def entry(table: String): CatalogTable =
+    spark.sessionState.catalog.getTableMetadata(TableIdentifier(table, Some("default")))
 
   for ((what, within) <-
       Seq("claim" -> "claim-zorder", "journal" -> ".zorder-[^/]*json", "record" -> "_zorder"))

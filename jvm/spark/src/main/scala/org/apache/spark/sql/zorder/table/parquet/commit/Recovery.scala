@@ -1,6 +1,9 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.{Operation, StateDir}
 import org.apache.spark.sql.zorder.table.file.PathText
@@ -131,8 +134,11 @@ private[parquet] final class PathCompletion(store: JournalStore, mark: ExchangeM
   /** All units are in place: writes the history, deletes the staging directory and marks the journal as done. */
   def finish(journal: Journal): Journal = {
     val state = new StateDir(fs, journal.home)
-    val numbers = StateDir.copyRuns(new StateDir(fs, journal.staging), state)
-    state.writeBase(store.base)
+    val numbers = CommitHistory.written(state, Seq.empty[Int]) {
+      val copied = StateDir.copyRuns(new StateDir(fs, journal.staging), state)
+      state.writeBase(store.base)
+      copied
+    }
     CrashPoint.hit("state-moved")
     cleanUp(journal)
     // a rollback has taken the old directories of the run that it undid
@@ -305,14 +311,16 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
       else altered
     val numbers = if (!table.partitioned) Nil
     else {
-      val copied = StateDir.copyRuns(new StateDir(fs, journal.staging), table.state)
+      val copied = CommitHistory.written(table.state, Seq.empty[Int]) {
+        StateDir.copyRuns(new StateDir(fs, journal.staging), table.state)
+      }
       fs.delete(new Path(journal.staging, StateDir.Name), true)
       fs.delete(new Path(journal.staging, "_SUCCESS"), false)
       val full = journal.units.filter(u => u.outputs.nonEmpty || u.kept.nonEmpty).map(_.target).toSet
       FileMoves.deleteEmptyDirs(fs, journal.staging, full)
       copied
     }
-    if (table.isManaged) table.state.writeBase(store.base)
+    if (table.isManaged) CommitHistory.written(table.state, ())(table.state.writeBase(store.base))
     CrashPoint.hit("state-moved")
     // what a run or a replacement has written lies in directories that no earlier journal can name
     if (altered.operation.makesFiles) recordHomes(altered) else forgetTaken(journal)
@@ -330,9 +338,10 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
     val root = altered.units.find(_ => !table.partitioned).fold(table.root)(_.target)
     def isPlain(u: SwapUnit) =
       table.isManaged && PathText.of(u.old) == PathText.of(SwapPlan.below(table.root, u.partition))
-    new StateDir(fs, root).addHomes(
-      altered.units.filterNot(u => table.topOf(u.old).isDefined || isPlain(u)).map(u =>
-        u.partition -> u.old.toUri.toString).toMap)
+    val homes = altered.units.filterNot(u => table.topOf(u.old).isDefined || isPlain(u)).map(u =>
+      u.partition -> u.old.toUri.toString).toMap
+    val state = new StateDir(fs, root)
+    CommitHistory.written(state, ())(state.addHomes(homes))
   }
 
   /** A rollback has taken the old directories of the run that it undid. */
@@ -486,6 +495,30 @@ private object RollbackCleanup {
         val same = FileMoves.status(store.fs, new Path(live, f.rel)).exists(_.getLen == f.length)
         if (same || f.rel.startsWith(s"${StateDir.Name}/")) store.fs.delete(new Path(dir, f.rel), false)
       }
+    }
+}
+
+/**
+ * What a commit writes down of itself when its rows are in place. Without it, later runs know less; a commit that stayed
+ * unfinished for it would keep queries by name waiting, and every further run and vacuum from the table.
+ */
+private object CommitHistory extends Logging {
+
+  /** Tried once more, since a storage may fail for a moment; then it is a warning, and `otherwise` counts. */
+  def written[A](state: StateDir, otherwise: A)(write: => A): A =
+    try repeated(write)
+    catch {
+      case crash: CrashPoint.Crash => throw crash
+      case NonFatal(e) =>
+        logWarning(s"The history of a commit could not be written under ${state.dir}", e)
+        otherwise
+    }
+
+  private def repeated[A](write: => A): A =
+    try write
+    catch {
+      case crash: CrashPoint.Crash => throw crash
+      case NonFatal(_) => write
     }
 }
 
