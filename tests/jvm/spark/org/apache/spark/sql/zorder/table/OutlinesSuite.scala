@@ -8,7 +8,13 @@ import java.nio.file.attribute.FileTime
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FSDataInputStream, FilterFileSystem, Path => HPath, RawLocalFileSystem}
+import org.apache.hadoop.fs.{
+  FSDataInputStream,
+  FileStatus,
+  FilterFileSystem,
+  Path => HPath,
+  RawLocalFileSystem
+}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.ZOrderSession
@@ -17,7 +23,7 @@ import org.apache.spark.sql.zorder.table.file.DataFile
 /** `_zorder/outlines.json` says what the records say, with fewer files to read. */
 class OutlinesSuite extends AnyFunSuite with ZOrderSession {
 
-  /** Notes the names of the files that are opened. */
+  /** Notes the names of the files that are opened, and lets others write. */
   private class Opened extends FilterFileSystem {
     private val names = ArrayBuffer.empty[String]
     fs = new RawLocalFileSystem
@@ -26,6 +32,20 @@ class OutlinesSuite extends AnyFunSuite with ZOrderSession {
     override def open(path: HPath, bufferSize: Int): FSDataInputStream = {
       names.synchronized(names += path.getName)
       super.open(path, bufferSize)
+    }
+
+    private var next: Option[(String, () => Unit)] = None
+
+    /** Happens when a directory has been listed the next time. */
+    def onceListed(dir: Path)(act: => Unit): Unit = next = Some(dir.toString -> (() => act))
+
+    override def listStatus(path: HPath): Array[FileStatus] = {
+      val found = super.listStatus(path)
+      next.filter(_._1 == path.toUri.getPath).foreach { case (_, act) =>
+        next = None
+        act()
+      }
+      found
     }
 
     def during(body: => Any): Seq[String] = {
@@ -182,6 +202,19 @@ class OutlinesSuite extends AnyFunSuite with ZOrderSession {
         assert(state.runs().map(r => r.number -> r.runId).drop(61) ===
           Seq(62 -> "run62", 63 -> "new", 64 -> "newest"))
         assert(state.layout("abcd1234") === Some("{}"))
+      }
+    }
+  }
+
+  test("of two commits that list the same records, each gets a number of its own") {
+    after(2) { (dir, fs, state) =>
+      withTempDir { staged =>
+        val from = new StateDir(fs, new HPath(staged.toUri))
+        from.write(record("ours").copy(number = 3), Map.empty)
+        fs.onceListed(dir.resolve("runs"))(state.append(record("theirs"), Map.empty))
+        assert(StateDir.copyRuns(from, state) === Seq(4))
+        assert(state.runs().map(r => r.number -> r.runId) ===
+          Seq(1 -> "run1", 2 -> "run2", 3 -> "theirs", 4 -> "ours"))
       }
     }
   }

@@ -27,7 +27,7 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   /** Those of these records that can be read. */
   private def records(files: Seq[RecordFile]): Seq[(RecordFile, RunRecord)] =
     DriverReads.each(files, StateDir.Readers) { file =>
-      TextFiles.read(fs, new Path(runsDir, s"${file.number}.json")).flatMap(RunRecordJson.read).map(file -> _)
+      TextFiles.read(fs, recordFile(file.number)).flatMap(RunRecordJson.read).map(file -> _)
     }.flatten
 
   override def outlines(): Seq[RunRecord] = outlinesOf(recordFiles())
@@ -70,17 +70,23 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
     if (id.isEmpty || !id.forall(_.isLetterOrDigit)) None
     else TextFiles.read(fs, layoutFile(id))
 
-  /** Writes a record under the next number: that of nobody who writes one at the same time. */
-  @tailrec
-  def append(record: RunRecord, layouts: Map[String, String]): Unit = {
+  /** Writes a record under the next number. */
+  def append(record: RunRecord, layouts: Map[String, String]): Unit =
+    gatherAfter(add(record, layouts, nextNumber()))
+
+  /** Writes a record under `number`, or the next one that nobody takes who writes at the same time; which one it is. */
+  private def add(record: RunRecord, layouts: Map[String, String], number: Int): Int = {
     writeLayouts(layouts)
     // a store has no directories
     if (!ObjectStores.isOne(fs.getUri.getScheme)) fs.mkdirs(runsDir)
-    val number = nextNumber()
-    val text = RunRecordJson.write(record.copy(number = number))
-    if (TextFiles.claim(fs, new Path(runsDir, s"$number.json"), text)) gatherAfter(number)
-    else append(record, Map.empty)
+    @tailrec
+    def claimed(n: Int): Int =
+      if (TextFiles.claim(fs, recordFile(n), RunRecordJson.write(record.copy(number = n)))) n
+      else claimed(n + 1)
+    claimed(number)
   }
+
+  private def recordFile(number: Int) = new Path(runsDir, s"$number.json")
 
   /** The number that the next run gets: one above the highest, readable or not. */
   def nextNumber(): Int = StateDir.next(recordFiles())
@@ -94,7 +100,7 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   /** Layouts first: a record never names a layout that is not there. */
   def write(record: RunRecord, layouts: Map[String, String]): Unit = {
     writeLayouts(layouts)
-    TextFiles.createOnce(fs, new Path(runsDir, s"${record.number}.json"), RunRecordJson.write(record))
+    TextFiles.createOnce(fs, recordFile(record.number), RunRecordJson.write(record))
     ()
   }
 
@@ -102,7 +108,7 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   def stage(record: RunRecord, layouts: Map[String, String]): Unit = {
     // a layout may have been carried over, and stays the file that it was
     writeLayouts(layouts)
-    TextFiles.replace(fs, new Path(runsDir, s"${record.number}.json"), RunRecordJson.write(record))
+    TextFiles.replace(fs, recordFile(record.number), RunRecordJson.write(record))
   }
 
   /** The name of the table's directory when its journals were written. A managed table may be renamed since. */
@@ -194,9 +200,8 @@ object StateDir {
     if (to.outlinesOf(there).exists(_.copy(number = 0) == record.outline.copy(number = 0))) None
     else {
       val layouts = record.layoutIds.values.flatMap(id => from.layout(id).map(id -> _)).toMap
-      val number = next(there)
-      to.write(record.copy(number = number), layouts)
-      Some(number)
+      // of another commit that has listed the same, each gets a number
+      Some(to.add(record, layouts, next(there)))
     }
   }
 
