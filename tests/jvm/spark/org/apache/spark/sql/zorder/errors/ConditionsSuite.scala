@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.errors
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path, Paths}
+import java.util.Locale
 
 import scala.collection.JavaConverters._
 
@@ -65,6 +66,14 @@ class ConditionAlgebraSuite extends AnyFunSuite with ZOrderSession {
     def of(state: String) = conditions.filter(_.sqlState == state).map(_.name)
     assert(of("40001") == Seq("ZORDER_CONFLICT", "ZORDER_RETRY_QUERY"))
     assert(of("08007") == Seq("ZORDER_COMMIT_UNKNOWN"))
+  }
+
+  test("a conflict says of its commit that it changed nothing, since earlier batches of the statement stay") {
+    val whole = conditions.filter(_.name == "ZORDER_CONFLICT").flatMap(_.all).collect {
+      case (name, sentence) if sentence.toLowerCase(Locale.ROOT).contains("nothing was changed") => name
+    }
+    // of a statement that has made no commit yet
+    assert(whole == Seq("ZORDER_CONFLICT.JOB_IN_OLD_DIRECTORY"))
   }
 
   test("the names in the sources are those in the file") {

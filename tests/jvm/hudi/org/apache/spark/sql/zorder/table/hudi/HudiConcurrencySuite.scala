@@ -83,7 +83,7 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
         val e = intercept[ZOrderConflictException] {
           meanwhile(place)(write(more(300), path, "insert_overwrite_table"))(zorder(path, run))
         }
-        assert(e.getMessage.contains("Nothing was changed"), e.getMessage)
+        assert(e.getMessage.contains("This commit changed nothing"), e.getMessage)
         assert(read(path).count() === 300 && pending(path) === 0)
         assert(filesOnDisk(path).size === 6 + files(path))
       }

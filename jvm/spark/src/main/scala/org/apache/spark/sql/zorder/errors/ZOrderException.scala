@@ -36,7 +36,7 @@ class ZOrderException(val condition: String, parameters: (String, Any)*)
   override def withPosition(origin: Origin): AnalysisException = this
 }
 
-/** The table changed during a run in a way that the run must not overwrite. The run has changed nothing. */
+/** The table changed during a run in a way that the run must not overwrite. This commit has changed nothing. */
 class ZOrderConflictException(condition: String, parameters: (String, Any)*)
     extends ZOrderException(condition, parameters: _*)
 
