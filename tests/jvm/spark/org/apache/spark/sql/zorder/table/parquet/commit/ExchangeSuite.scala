@@ -185,7 +185,7 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
       val claim = store.heir(dead.txn, "another")
       assert(TextFiles.claim(fs, claim, ""))
       assert(refused(refreshed()).contains("is exchanging the directories"))
-      fs.setTimes(claim, System.currentTimeMillis - 60000, -1)
+      fs.setTimes(claim, System.currentTimeMillis - 600000, -1)
       assert(refreshed() == forty && !fs.exists(claim))
     }
 

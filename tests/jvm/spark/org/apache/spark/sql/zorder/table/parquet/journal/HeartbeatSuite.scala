@@ -93,4 +93,22 @@ class HeartbeatSuite extends AnyFunSuite with ZOrderSession {
       assert(struck && !Journal.isActive(dead.txn))
     }
   }
+
+  test("a claim that looks old, since another clock is behind, stays until it was seen for long") {
+    in { store =>
+      val dead = owned(store)
+      val claim = store.heir(dead.txn, dead.owner)
+      def goesOn(): Boolean = {
+        var done = false
+        Heartbeat.inherit(store, dead, leaseMs) { _ => done = true }
+        done
+      }
+      assert(TextFiles.claim(store.fs, claim, "another"))
+      store.fs.setTimes(claim, System.currentTimeMillis - 60000, -1)
+      assert(!goesOn() && store.fs.exists(claim))
+      Thread.sleep(leaseMs + 100)
+      assert(!goesOn() && !store.fs.exists(claim))
+      assert(goesOn())
+    }
+  }
 }

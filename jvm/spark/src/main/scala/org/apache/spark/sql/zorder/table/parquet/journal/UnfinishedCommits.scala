@@ -171,15 +171,17 @@ private[zorder] object Heartbeat {
   private def changes(store: JournalStore, journal: Journal, signs: Any, leaseMs: Long): Boolean = {
     val now = look(store, journal)
     if (now.signs != signs) true
-    else if (System.nanoTime - now.since > MILLISECONDS.toNanos(leaseMs)) false
+    else if (now.isOlder(leaseMs)) false
     else {
       Thread.sleep(PollMs)
       changes(store, journal, signs, leaseMs)
     }
   }
 
-  /** Signs of life of an exchange, and since when this JVM has seen no other ones, by its own clock. */
-  private case class Look(signs: Any, since: Long)
+  /** Signs of life, and since when this JVM has seen no other ones, by its own clock. */
+  private case class Look(signs: Any, since: Long) {
+    def isOlder(leaseMs: Long): Boolean = System.nanoTime - since > MILLISECONDS.toNanos(leaseMs)
+  }
 
   private val looks = new ConcurrentHashMap[Path, Look]
 
@@ -187,18 +189,25 @@ private[zorder] object Heartbeat {
     val beat = store.beat(journal.txn)
     val signs =
       (TextFiles.read(store.fs, beat), store.get(journal.txn).map(j => (j.owner, j.state, j.changedMs)))
+    look(beat, signs)
+  }
+
+  private def look(file: Path, signs: Any): Look = {
     // most are of exchanges that are over; for another one we would only wait longer
     if (looks.size > MostLooks) looks.clear()
     looks.compute(
-      beat,
+      file,
       (_, last) => if (last != null && last.signs == signs) last else Look(signs, System.nanoTime))
   }
 
   /**
    * Makes this JVM the owner of a journal whose owner is dead, while `body` works on it. Of several sessions that try at
    * the same time one succeeds, by a file that only one can create. The others find an owner that is alive.
+   *
+   * @param leaseMs
+   *   how long such a file may stay as it is before its session counts as dead
    */
-  def inherit(store: JournalStore, dead: Journal)(body: Journal => Unit): Unit = {
+  def inherit(store: JournalStore, dead: Journal, leaseMs: Long = LeaseMs)(body: Journal => Unit): Unit = {
     val claim = store.heir(dead.txn, dead.owner)
     if (TextFiles.claim(store.fs, claim, LocalProcesses.own)) {
       Journal.begin(dead.txn)
@@ -209,15 +218,16 @@ private[zorder] object Heartbeat {
         try store.fs.delete(claim, false)
         finally Journal.end(dead.txn)
       }
-    } else if (isAbandoned(store, claim)) store.fs.delete(claim, false)
+    } else if (isAbandoned(store, claim, leaseMs)) store.fs.delete(claim, false)
     ()
   }
 
-  /** A session died between its claim and its name in the journal. */
-  private def isAbandoned(store: JournalStore, claim: Path): Boolean =
+  /** A session died between its claim and its name in the journal. When it made the claim is told by another clock. */
+  private def isAbandoned(store: JournalStore, claim: Path, leaseMs: Long): Boolean =
     TextFiles.read(store.fs, claim).exists(LocalProcesses.isDead) ||
-      Try(store.fs.getFileStatus(claim)).toOption.exists(
-        System.currentTimeMillis - _.getModificationTime > LeaseMs)
+      Try(store.fs.getFileStatus(claim).getModificationTime).toOption.exists { madeMs =>
+        System.currentTimeMillis - madeMs > SkewMs || look(claim, madeMs).isOlder(leaseMs)
+      }
 
   private def silentMs(store: JournalStore, journal: Journal): Long = {
     val beat = TextFiles.read(store.fs, store.beat(journal.txn)).flatMap(t => Try(t.trim.toLong).toOption)
