@@ -57,6 +57,20 @@ class HeartbeatSuite extends AnyFunSuite with ZOrderSession {
       }
     }
 
+  for (skewMs <- Seq(-60000L, 60000L))
+    test(s"a commit to the catalog is prepared, and alive as long as it gives signs: $skewMs ms ahead") {
+      in { store =>
+        val journal =
+          exchange(store, skewMs).copy(kind = JournalKind.Catalog, state = JournalState.Prepared)
+        beating(store, journal, skewMs) {
+          while (!store.fs.exists(store.beat(journal.txn))) Thread.sleep(10)
+          assert(Heartbeat.isAlive(store, journal, leaseMs))
+        }
+        Thread.sleep(leaseMs)
+        assert(!Heartbeat.isAlive(store, journal, leaseMs))
+      }
+    }
+
   test(
     "a process of another machine is not known to be dead, though its host and namespace have the same names") {
     val dead = LocalProcesses.own.replaceFirst("^[0-9]+", Int.MaxValue.toString)

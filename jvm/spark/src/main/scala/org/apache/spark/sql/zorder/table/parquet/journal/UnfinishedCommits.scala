@@ -159,8 +159,11 @@ private[zorder] object Heartbeat {
   def isAlive(store: JournalStore, journal: Journal, leaseMs: Long = LeaseMs): Boolean =
     if (journal.owner == Journal.thisJvm) journal.active
     else !LocalProcesses.isDead(journal.process) && {
-      val silent = silentMs(store, journal)
-      if (!journal.beats) silent < leaseMs
+      val beat = beatMs(store, journal)
+      val silent = System.currentTimeMillis - math.max(journal.changedMs, beat.getOrElse(0L))
+      // where files move, a commit goes on in that state to its end
+      val beats = journal.beats || journal.state == JournalState.Prepared && beat.isDefined
+      if (!beats) silent < leaseMs
       else {
         val now = look(store, journal)
         silent < SkewMs && (math.abs(silent) < leaseMs || changes(store, journal, now.signs, leaseMs))
@@ -229,8 +232,6 @@ private[zorder] object Heartbeat {
         System.currentTimeMillis - madeMs > SkewMs || look(claim, madeMs).isOlder(leaseMs)
       }
 
-  private def silentMs(store: JournalStore, journal: Journal): Long = {
-    val beat = TextFiles.read(store.fs, store.beat(journal.txn)).flatMap(t => Try(t.trim.toLong).toOption)
-    System.currentTimeMillis - math.max(journal.changedMs, beat.getOrElse(0L))
-  }
+  private def beatMs(store: JournalStore, journal: Journal): Option[Long] =
+    TextFiles.read(store.fs, store.beat(journal.txn)).flatMap(t => Try(t.trim.toLong).toOption)
 }
