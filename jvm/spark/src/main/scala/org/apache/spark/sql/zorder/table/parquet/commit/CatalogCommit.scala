@@ -240,7 +240,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
             // before the catalog is asked again, which may fail like the call
             if (lost) store.get(journal.txn).foreach(j => store.write(j.inDoubt))
             // what was copied since somebody took this commit for a dead one, and its journal away
-            if (!lost && !journal.operation.makesFiles && store.get(journal.txn).isEmpty)
+            if (!lost && !journal.operation.makesFiles && store.isGone(journal.txn))
               new CatalogCompletion(table).abandon(journal)
             else CatalogRecovery.settle(table, journal.txn)
           }

@@ -101,7 +101,7 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
         case Cancellation.OrNonFatal(e) => // as far as it goes: what is left is done by the next statement
           try Cancellation.deferred(e)(table.store.get(txn).foreach(settle))
           catch { case NonFatal(again) => e.addSuppressed(again) }
-          if (table.store.get(txn).isDefined || units.exists(u => fs.exists(u.staged))) throw e
+          if (!table.store.isGone(txn) || units.exists(u => fs.exists(u.staged))) throw e
       }
     } finally Journal.end(txn)
   }
