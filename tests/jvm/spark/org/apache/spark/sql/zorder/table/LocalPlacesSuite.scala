@@ -52,7 +52,10 @@ class LocalPlacesSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
       assert(intercept[ZOrderException](run()).getMessage.contains("is on an object store"))
       spark.conf.set("spark.zorder.atomicRenames", "abfss, other")
       assert(run().getAs[String]("status") == "DONE" && files(path).length == 2 && ids(path) == forty)
-    } finally Seq("fs.other.impl", "fs.AbstractFileSystem.other.impl", "spark.zorder.atomicRenames").foreach(spark.conf.unset)
+    } finally Seq(
+        "fs.other.impl",
+        "fs.AbstractFileSystem.other.impl",
+        "spark.zorder.atomicRenames").foreach(spark.conf.unset)
   }
 
   test("the table of mounts") {

@@ -349,7 +349,8 @@ class IndexableFunctionsSuite extends AnyFunSuite with ZOrderSession {
   }
 
   test("a filter of thousands of parts has no meaning that an index would hold") {
-    def chain(terms: Int) = (1 to terms).map(n => EqualTo(Literal(n), Literal(n))).reduceLeft[Expression](Or(_, _))
+    def chain(terms: Int) =
+      (1 to terms).map(n => EqualTo(Literal(n), Literal(n))).reduceLeft[Expression](Or(_, _))
     assert(ExpressionMeaning.of(chain(2), SQLConf.get).exists(_.contains("expressions.Or(")))
     assert(ExpressionMeaning.of(chain(2000), SQLConf.get).isEmpty)
   }

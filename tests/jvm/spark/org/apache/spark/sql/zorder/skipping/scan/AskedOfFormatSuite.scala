@@ -46,7 +46,8 @@ class AskedOfFormatSuite extends AnyFunSuite {
 
   test("functions and casts of columns are ours if they keep the order, and others are nobody's") {
     val cast = LessThan(Cast(a, DoubleType), Literal(1.0))
-    val day = EqualTo(Literal(19000), Cast(AttributeReference("t", TimestampNTZType)(), DateType, Some("UTC")))
+    val day =
+      EqualTo(Literal(19000), Cast(AttributeReference("t", TimestampNTZType)(), DateType, Some("UTC")))
     Seq(cast, day, And(EqualTo(a, Literal(1L)), cast)).foreach(f => assert(ofOne.isWorth(f), f))
     Seq(
       EqualTo(Lower(s), text),

@@ -93,7 +93,8 @@ private[hudi] object HudiFormat {
     metaClient(session.sessionState.newHadoopConf(), path)
 
   def metaClient(conf: Configuration, path: String): HoodieTableMetaClient =
-    HoodieTableMetaClient.builder().setBasePath(path).setConf(HadoopFSUtils.getStorageConfWithCopy(conf)).build()
+    HoodieTableMetaClient.builder().setBasePath(path).setConf(HadoopFSUtils.getStorageConfWithCopy(
+      conf)).build()
 
   def properties(catalog: Option[CatalogTable]): Map[String, String] =
     catalog.fold(Map.empty[String, String])(t => t.storage.properties ++ t.properties)

@@ -169,6 +169,7 @@ final private[iceberg] class IcebergClusterTable(
 }
 
 private[iceberg] object IcebergClusterTable {
+
   /** Iceberg's table properties that correspond to an option of ours. */
   private val Options = Map(
     TableProperties.WRITE_TARGET_FILE_SIZE_BYTES -> "targetFileSize",

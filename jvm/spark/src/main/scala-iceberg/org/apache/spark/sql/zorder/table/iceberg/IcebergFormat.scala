@@ -5,7 +5,14 @@ import java.util.Locale
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
-import org.apache.iceberg.{BaseMetadataTable, FileFormat, FileScanTask, HasTableOperations, SnapshotRef, Table}
+import org.apache.iceberg.{
+  BaseMetadataTable,
+  FileFormat,
+  FileScanTask,
+  HasTableOperations,
+  SnapshotRef,
+  Table
+}
 import org.apache.iceberg.TableProperties.WRITE_AUDIT_PUBLISH_ENABLED
 import org.apache.iceberg.hadoop.HadoopTables
 import org.apache.iceberg.spark.SparkCatalog

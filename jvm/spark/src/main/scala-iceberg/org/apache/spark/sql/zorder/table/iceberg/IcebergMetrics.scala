@@ -70,7 +70,9 @@ private[zorder] object IcebergMetrics {
       high.init == low.init && high.last == low.last + 1
 
   private def files(table: Table, snapshot: Snapshot, column: String): Seq[DataFile] =
-    Snapshots.tasks(table, snapshot)(_.includeColumnStats(java.util.Collections.singleton(column))).map(_.file)
+    Snapshots.tasks(
+      table,
+      snapshot)(_.includeColumnStats(java.util.Collections.singleton(column))).map(_.file)
 
   private def bound(bounds: java.util.Map[Integer, java.nio.ByteBuffer], id: Int): Option[String] =
     Option(bounds).flatMap(b => Option(b.get(id)))

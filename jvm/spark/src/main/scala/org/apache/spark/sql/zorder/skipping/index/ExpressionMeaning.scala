@@ -91,7 +91,8 @@ private[skipping] object ExpressionMeaning {
     case _ if to.length > MostCharacters =>
     case Some(path) =>
       val name = ColumnPath.sql(path)
-      to.append(if (caseSensitive) name else name.toLowerCase(Locale.ROOT)).append(":").append(e.dataType.json)
+      to.append(
+        if (caseSensitive) name else name.toLowerCase(Locale.ROOT)).append(":").append(e.dataType.json)
       ()
     case None =>
       val own = e match {

@@ -55,7 +55,8 @@ final class StatisticsIndex(
   /** The number of an expression that a filter has, if the session means by it what the index does. */
   def numberOf(e: Expression): Option[Int] =
     // a filter is asked with all of its parts, most of which have the type of no expression here
-    if (byMeaning.isEmpty || !typesOfMeanings(e.dataType)) None else ExpressionMeaning.of(e, SQLConf.get).flatMap(byMeaning.get)
+    if (byMeaning.isEmpty || !typesOfMeanings(e.dataType)) None
+    else ExpressionMeaning.of(e, SQLConf.get).flatMap(byMeaning.get)
 
   /** Expressions that an older version of ours has written down: no filter is asked of them. */
   def outdated: Seq[IndexedColumn] =
