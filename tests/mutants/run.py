@@ -261,8 +261,8 @@ MUTANTS = [
     Mutant(
         "the types of an expression's parts do not count",
         f"{SKIP}/index/ExpressionMeaning.scala",
-        's"):${e.dataType.json}"',
-        '")"',
+        'to.append("):").append(e.dataType.json)',
+        'to.append(")")',
         "ExpressionIndexSuite",
         "another scale",
     ),
@@ -298,8 +298,8 @@ MUTANTS = [
     Mutant(
         "an index of a format answers a column that has taken another's name",
         f"{SKIP}/scan/NarrowedList.scala",
-        "!index.identities.get(a.name).exists(identities.get(a.name).contains(_))",
-        "!index.identities.contains(a.name) && !identities.contains(a.name)",
+        "!index.identities.get(name).exists(identities.get(name).contains(_))",
+        "!index.identities.contains(name) && !identities.contains(name)",
         "FormatIndexSuite",
     ),
     Mutant(
