@@ -4,7 +4,7 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.table.{Operation, StateDir}
 import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.files.{
@@ -540,6 +540,8 @@ private[parquet] object FailedCommit {
    *   whether the journal is, and the commit has changed nothing; one that cannot be read may be of any state
    */
   private def error(draft: Journal, left: Option[Journal], gone: Boolean, e: Throwable): Throwable = e match {
+    // it was undone, but for partitions that somebody has overwritten since
+    case undone: ZOrderConflictException if left.exists(_.state == JournalState.Done) => undone
     case other if left.exists(_.state == JournalState.Done) =>
       ZOrderException.over(
         other,
