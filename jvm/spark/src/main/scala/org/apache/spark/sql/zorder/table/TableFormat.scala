@@ -91,12 +91,12 @@ private[table] object TableFormatRegistry extends Logging {
  *   a class of the format, by which its presence is noticed
  * @param adapter
  *   our [[TableFormat]], below this package; missing in the jars of Spark lines that the format has no release for
- * @param plannedScans
- *   how scans are recognised whose list of files we narrow; None where the format's own planning stays as it is
  * @param otherLines
  *   what to do on such a line
  * @param notFound
  *   the condition of a table that the adapter cannot open although the format is there
+ * @param plannedScans
+ *   how scans are recognised whose list of files we narrow; None where the format's own planning stays as it is
  */
 final private[zorder] case class FormatDescriptor(
     name: String,

@@ -51,12 +51,11 @@ object Maintenance {
    * Deletes files that runs have rewritten and that are older than the retention. Returns one row for each old
    * directory, or one row NOTHING_TO_DO.
    *
-   * @param late
-   *   what files are that a job has written to a place whose old files are gone; a dry run only lists them
-   *
    * @param retainHours
    *   takes precedence over the property `zorder.retention`, `spark.zorder.retention`, the default of 7 days, and a
    *   longer retention of the table's format
+   * @param late
+   *   what files are that a job has written to a place whose old files are gone; a dry run only lists them
    */
   def vacuum(
       session: ClassicSession,

@@ -103,7 +103,7 @@ final class PinnedFileIndex(
 private object PinnedFileIndex {
   private val BlockSize = 128L << 20
 
-  /** Only the part number of the file's name, so that the same rows written again have the same seed. */
+  /** By length and part number: the rest of a file's name is new each time that the same rows are written. */
   private def seed(file: DataFile): Int =
     31 * new Path(file.path).getName.take(PartNumber).hashCode + file.length.hashCode
 
