@@ -136,7 +136,8 @@ class FullDiskSuite extends AnyFunSuite with RunFixture with BeforeAndAfterAll {
         assert(!entry("full").properties.contains(ExchangeMark.Property))
         val root = new HPath(entry("full").location)
         val store = JournalStore.beside(root.getFileSystem(spark.sessionState.newHadoopConf()), root)
-        assert(store.all().map(_.state) === Seq(JournalState.Done))
+        // others are of tables of that name that are gone
+        assert(store.all().nonEmpty && store.all().forall(_.state === JournalState.Done))
         assert(spark.table("full").collect().toSet === before && records === 0)
         run()
         assert(spark.table("full").collect().toSet === before && records === 1)
