@@ -84,7 +84,7 @@ class ListingsOnStoreSuite extends AnyFunSuite with StoreFixture {
         "new/_zorder/runs" -> 1,
         "new/_zorder" -> 1
       ))
-      assert((made.looks, made.heads, made.gets, made.puts) === ((43, 100, 68, 12)))
+      assert((made.looks, made.heads, made.gets, made.puts) === ((42, 100, 68, 12)))
     }
   }
 

@@ -308,11 +308,12 @@ private[zorder] object ParquetRemove {
     checkForeign(table, copies)
     val home = wayHome(table, choice)
     // what an attempt that died has copied home already
-    checkGone(table, vacuum(table, dryRun = false, spared = if (home.isDefined) copies else Nil))
+    val spared = if (home.isDefined) copies else Nil
+    checkGone(table, vacuum(table, dryRun = false, spared), spared)
     home.foreach { bring =>
       bring(statement)
       // where they were copied, what they were copied from
-      checkGone(table, vacuum(table, dryRun = false, spared = Nil))
+      checkGone(table, vacuum(table, dryRun = false, spared = Nil), Nil)
     }
     // a run that has begun since needs its journal
     checkFinished(table)
@@ -350,13 +351,11 @@ private[zorder] object ParquetRemove {
       }
 
   /** Refuses places where a job has begun since: what it writes there needs a journal, and old files may be there still. */
-  private def checkGone(table: ParquetTable, results: Seq[VacuumResult]): Unit = results.foreach { r =>
-    r.status match {
-      case _: VacuumStatus.WriterInFlight | _: VacuumStatus.FilesLeft =>
-        refuse("ZORDER_CANNOT_REMOVE.JOB_AT_WORK", "dir" -> r.path, "table" -> table.name)
-      case _ =>
-    }
-  }
+  private def checkGone(table: ParquetTable, results: Seq[VacuumResult], spared: Seq[LateDataFile]): Unit =
+    results.map(r => r -> r.status).collectFirst {
+      case (r, _: VacuumStatus.WriterInFlight) => r
+      case (r, _: VacuumStatus.FilesLeft) if spared.isEmpty => r
+    }.foreach(r => refuse("ZORDER_CANNOT_REMOVE.JOB_AT_WORK", "dir" -> r.path, "table" -> table.name))
 
   /** A vacuum of old files, however young they are. */
   private def vacuum(table: ParquetTable, dryRun: Boolean, spared: Seq[LateDataFile]): Seq[VacuumResult] =
