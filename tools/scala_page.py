@@ -37,6 +37,8 @@ def documented(source: str) -> list[Named]:
 
 def _named(doc: str, what: str) -> Named:
     words = " ".join(re.sub(r"^\s*\*", "", line).strip() for line in doc.splitlines()).strip()
+    words = re.sub(r"\{\{\{ (.*?) \}\}\}", r"Example: `\1`.", re.sub(r"\[\[(\w+)\]\]", r"`\1`", words))
+    words = re.sub(r" +", " ", words)
     text, *tags = re.split(r"(?=@param)", words, maxsplit=1)
     parameters = [(name, said.strip()) for name, said in PARAMETER.findall("".join(tags))]
     return Named(re.sub(r"^def ", "", what), text.strip(), parameters)
