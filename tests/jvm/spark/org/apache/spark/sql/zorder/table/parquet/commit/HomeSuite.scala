@@ -229,6 +229,19 @@ class HomeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
     assertHome(path)
   }
 
+  test("a job that begins in an old directory during a removal keeps the journal that tells of its files") {
+    rows(0, 40, 2).write.format("parquet").option("path", dir("home")).partitionBy("p").saveAsTable("t")
+    rewriteAll(openName("t"))
+    val old = openName("t").store.all().flatMap(_.units.map(u => new File(u.old.toUri.getPath)))
+    CrashPoint.meanwhile = at =>
+      if (at == "vacuum-deleted") old.filter(_.isDirectory).foreach(new File(_, "_temporary").mkdir())
+    try assert(refused(remove()).contains("A job was at work in"))
+    finally CrashPoint.meanwhile = _ => ()
+    assert(openName("t").store.all().nonEmpty)
+    old.foreach(d => delete(new File(d, "_temporary")))
+    assert(remove() == "REMOVED" && tableIds("t") == (0L until 40L))
+  }
+
   kinds.foreach { kind =>
     test(s"$kind: what a job puts into the old place during the way home comes with it") {
       val path = moved(kind)
