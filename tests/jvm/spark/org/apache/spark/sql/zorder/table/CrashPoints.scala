@@ -32,6 +32,9 @@ private[zorder] object CrashPoints {
   val managedCatalogCommit: Seq[String] =
     Seq("synced", "prepared", "tagged", "altered", "retired", "state-moved", "done")
 
+  /** The way back of a `CatalogCommit`, if it finds a job after the catalog has the new places. */
+  val catalogUndo: Seq[String] = Seq("given-back", "left")
+
   /** `HomeCommit`: the files go back to the directory in which the table began. */
   val homeCommit: Seq[String] = Seq("home-moving", "home-moved", "home-altered")
 

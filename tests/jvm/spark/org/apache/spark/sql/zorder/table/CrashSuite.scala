@@ -129,10 +129,18 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
     assert(traces(path).isEmpty && open(path).files() == before)
   }
 
-  test("a partition that somebody overwrites before the renames are undone keeps what was written") {
-    val path = partitioned("overwritten")
+  for (how <- Seq("file by file", "as Spark does, which deletes its directory first"))
+    test(s"a partition that is overwritten before the renames are undone keeps what was written, $how") {
+      overwritten(partitioned("overwritten"), atOnce = how.startsWith("as Spark"))
+    }
+
+  private def overwritten(path: String, atOnce: Boolean): Unit = {
     val extra = dir("extra")
     rows(100, 103).drop("p").write.parquet(extra)
+    def put(): Unit = {
+      new File(s"$path/p=0").mkdir()
+      copyFile(listed(extra).filter(_.getName.endsWith(".parquet")).head.getPath, s"$path/p=0/new.parquet")
+    }
     val table = open(path)
     val r = stage(table, table.files(), "r1")
     writerAtLastPartition(path)
@@ -140,11 +148,15 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
     CrashPoint.meanwhile = at => {
       stop(at)
       if (at == "moved-new") {
-        listed(s"$path/p=0").filter(_.getName.endsWith(".parquet")).foreach(_.delete())
-        copyFile(listed(extra).filter(_.getName.endsWith(".parquet")).head.getPath, s"$path/p=0/new.parquet")
+        if (atOnce) delete(new File(s"$path/p=0"))
+        else {
+          listed(s"$path/p=0").filter(_.getName.endsWith(".parquet")).foreach(_.delete())
+          put()
+        }
       }
     }
     intercept[ZOrderConflictException](r.commit())
+    if (atOnce) put()
     new File(s"$path/p=1/_temporary").delete()
     assert(ids(path) == ((1L until 40L by 2) ++ Seq(100L, 101L, 102L)))
     assert(status(vacuumed(TableRef.Location(path)).head) == "DELETED" && traces(path).isEmpty)

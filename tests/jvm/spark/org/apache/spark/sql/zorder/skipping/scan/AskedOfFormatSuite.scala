@@ -53,8 +53,16 @@ class AskedOfFormatSuite extends AnyFunSuite {
       EqualTo(Lower(s), text),
       GreaterThan(Literal(2L), Add(a, Literal(1L))),
       LessThan(Cast(a, DoubleType), Cast(b, DoubleType)),
+      In(Lower(s), Seq(text, Literal.create(null, StringType))),
       And(EqualTo(a, Literal(1L)), EqualTo(Lower(s), text))
     ).foreach(f => assert(!ofOne.isWorth(f), f))
+  }
+
+  test("comparisons in an OR of which the format knows not all are ours") {
+    def part(n: Long) = And(EqualTo(a, Literal(n)), EqualTo(Lower(s), text))
+    assert(ofOne.isWorth(Or(part(1), part(2))))
+    assert(!ofOne.isWorth(Or(EqualTo(a, Literal(1L)), EqualTo(b, Literal(2L)))))
+    assert(!ofOne.isWorth(Or(EqualTo(Lower(s), text), EqualTo(Upper(s), text))))
   }
 
   test("first rows and keys of a join are ours as long as they are of this scan's columns") {

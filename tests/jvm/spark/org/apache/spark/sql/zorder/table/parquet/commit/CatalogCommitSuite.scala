@@ -234,7 +234,7 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
     }
   }
 
-  for (fails <- Seq("nothing", "given-back", "left"))
+  for (fails <- "nothing" +: CrashPoints.catalogUndo)
     test(s"a job found right after the location changed brings the old one back, $fails fails") {
       Seq("e", "mp").foreach(bringsBack(_, fails))
     }

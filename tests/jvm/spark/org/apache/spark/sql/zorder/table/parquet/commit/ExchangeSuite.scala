@@ -340,6 +340,20 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
     assert(table.store.all().map(_.state) == Seq(JournalState.Done))
   }
 
+  test("a statement whose thread is interrupted during its exchange keeps its record") {
+    make("external partitioned")
+    val table = openName("t")
+    val r = stage(table, table.files(), "r1")
+    CrashPoint.meanwhile = at =>
+      if (at == "moved-new") {
+        CrashPoint.meanwhile = _ => ()
+        Thread.currentThread.interrupt()
+      }
+    r.commit()
+    assert(Thread.interrupted() && refreshed() == forty)
+    assert(openName("t").state.runs().map(r => r.runId -> r.number) == Seq("r1" -> 1))
+  }
+
   test("an exchange begins when the mark of the one before is gone, and not when its journal is done") {
     make("external partitioned")
     val runs = Seq(0, 1).map { p =>
@@ -347,12 +361,13 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
       stage(table, table.files().filter(_.partition == s"p=$p"), s"r$p")
     }
     def marked = ExchangeMark.of(classic, Some(meta)).marked
+    val store = openName("t").store
     var second: Option[Future[Unit]] = None
     var kept: Option[Boolean] = None
     CrashPoint.meanwhile = {
       case "moved-old" if second.isEmpty =>
         second = Some(Future(runs(1).commit()))
-        Thread.sleep(500)
+        while (!store.get(runs(1).journal.txn).exists(_.state == JournalState.Prepared)) Thread.sleep(20)
       case "done" if kept.isEmpty =>
         Thread.sleep(1000)
         kept = Some(marked.contains(runs.head.journal.txn))

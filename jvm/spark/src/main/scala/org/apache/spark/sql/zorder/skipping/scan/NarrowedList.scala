@@ -167,18 +167,31 @@ final class AskedOfFormat(mostListed: Int) {
   def isWorth(filter: Expression): Boolean = filter match {
     case t: TopRows => t.holds
     case k: JoinKeys => k.holds
-    case other => other.exists {
-        case In(_, values) => values.length > mostListed
-        case InSet(_, values) => values.size > mostListed
-        case BinaryComparison(left, right) =>
-          left.foldable && isAnswered(right) || right.foldable && isAnswered(left)
-        case _ => false
-      }
+    case other => other.exists(isAnswered) || hidesComparisons(other)
   }
 
+  private def isAnswered(e: Expression): Boolean = e match {
+    case In(value, values) => isListed(value, values.length)
+    case InSet(value, values) => isListed(value, values.size)
+    case BinaryComparison(left, right) => left.foldable && isOrdered(right) || right.foldable && isOrdered(left)
+    case _ => false
+  }
+
+  private def isListed(value: Expression, values: Int): Boolean =
+    if (isColumn(value)) values > mostListed else isOrdered(value)
+
   /** Bounds of a column tell what a function of it has only if the function keeps the order. */
-  private def isAnswered(operand: Expression): Boolean =
-    ColumnPath.of(operand).isEmpty && MonotoneFunction.of(operand).isDefined
+  private def isOrdered(operand: Expression): Boolean =
+    !isColumn(operand) && MonotoneFunction.of(operand).isDefined
+
+  private def isColumn(operand: Expression): Boolean = ColumnPath.of(operand).isDefined
+
+  /** Iceberg prunes by no part of an OR if it does not know one: `a = 5 AND lower(s) = 'x' OR a = 7 AND ...`. */
+  private def hidesComparisons(filter: Expression): Boolean = filter.exists(_.isInstanceOf[Or]) && {
+    val comparisons = filter.collect { case c: BinaryComparison => c }
+    val (plain, others) = comparisons.partition(_.children.forall(x => x.foldable || isColumn(x)))
+    plain.nonEmpty && others.nonEmpty
+  }
 }
 
 /**

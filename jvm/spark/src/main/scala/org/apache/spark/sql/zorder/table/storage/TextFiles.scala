@@ -51,11 +51,17 @@ private[zorder] object TextFiles {
    */
   def claim(fs: FileSystem, path: Path, text: String): Boolean =
     try {
-      if (fs.getUri.getScheme == "file")
-        Files.write(Paths.get(path.toUri.getPath), text.getBytes(UTF_8), StandardOpenOption.CREATE_NEW)
+      if (fs.getUri.getScheme == "file") create(Paths.get(path.toUri.getPath), text)
       else put(fs, path, text, over = false)
       true
     } catch { case _: java.nio.file.FileAlreadyExistsException | _: FileAlreadyExistsException => false }
+
+  /** Leaves no empty file where the text cannot be written. */
+  private def create(file: java.nio.file.Path, text: String): Unit = {
+    Files.createFile(file)
+    try { Files.write(file, text.getBytes(UTF_8)); () }
+    catch { case e: Throwable => Files.deleteIfExists(file); throw e }
+  }
 
   /** None if it does not exist or cannot be read. */
   def read(fs: FileSystem, path: Path): Option[String] =

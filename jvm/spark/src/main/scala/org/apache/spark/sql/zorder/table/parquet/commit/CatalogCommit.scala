@@ -235,19 +235,22 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     } catch {
       case crash: CrashPoint.Crash => throw crash
       case Cancellation.OrNonFatal(e) =>
-        try Cancellation.deferred(e) {
-            val lost = e.isInstanceOf[LostAnswer]
-            // before the catalog is asked again, which may fail like the call
-            if (lost) store.get(journal.txn).foreach(j => store.write(j.inDoubt))
-            // what was copied since somebody took this commit for a dead one, and its journal away
-            if (!lost && !journal.operation.makesFiles && store.isGone(journal.txn))
-              new CatalogCompletion(table).abandon(journal)
-            else CatalogRecovery.settle(table, journal.txn)
-          }
-        catch { case NonFatal(again) => e.addSuppressed(again) }
-        FailedCommit.outcome(store, journal, e)
+        Cancellation.deferred(e) {
+          try settle(journal, isLost = e.isInstanceOf[LostAnswer])
+          catch { case NonFatal(again) => e.addSuppressed(again) }
+          FailedCommit.outcome(store, journal, e)
+        }
         table.reload()
     } finally Journal.end(journal.txn)
+
+  private def settle(journal: Journal, isLost: Boolean): Unit = {
+    // before the catalog is asked again, which may fail like the call
+    if (isLost) store.get(journal.txn).foreach(j => store.write(j.inDoubt))
+    // what was copied since somebody took this commit for a dead one, and its journal away
+    if (!isLost && !journal.operation.makesFiles && store.isGone(journal.txn))
+      new CatalogCompletion(table).abandon(journal)
+    else CatalogRecovery.settle(table, journal.txn)
+  }
 }
 
 /** The catalog was asked to change, and nobody knows whether it will. */

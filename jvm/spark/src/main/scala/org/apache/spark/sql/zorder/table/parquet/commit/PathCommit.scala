@@ -26,6 +26,7 @@ import org.apache.spark.sql.zorder.table.parquet.files.{
 import org.apache.spark.sql.zorder.table.parquet.journal.{
   Heartbeat,
   Journal,
+  JournalKind,
   JournalState,
   JournalStore,
   SwapUnit
@@ -62,13 +63,14 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
       case Cancellation.OrNonFatal(e) =>
         // the table must not stay half exchanged until the next run; while it counts as active, no query of this JVM
         // settles it as well
-        try Cancellation.deferred(e) {
+        Cancellation.deferred(e) {
+          try
             if (store.get(draft.txn).forall(_.owner == Journal.thisJvm))
               PathRecovery.settle(store, mark, draft.txn, waitMs)
             else PathRecovery.awaitExchange(store, mark, draft.txn)
-          }
-        catch { case NonFatal(again) => e.addSuppressed(again) }
-        FailedCommit.outcome(store, draft, e)
+          catch { case NonFatal(again) => e.addSuppressed(again) }
+          FailedCommit.outcome(store, draft, e)
+        }
     } finally Journal.end(draft.txn)
   }
 
@@ -129,7 +131,7 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
   @tailrec
   private def beginAlone(txn: String): Unit = {
     mark.marked.filter(_ != txn).flatMap(store.get).foreach { journal =>
-      if (journal.isExchanging) PathRecovery.takeOver(store, mark, journal.txn)
+      if (journal.kind == JournalKind.Path) PathRecovery.awaitExchange(store, mark, journal.txn)
       // also of one that is done: as it takes its mark away, it would take ours
       def isThere =
         mark.marked.contains(journal.txn) && store.get(journal.txn).exists(Heartbeat.isAlive(store, _))
@@ -228,9 +230,12 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
       }
     }
 
-  /** Whether none of the new files is left of those that were put in place: the old rows must not come back then. */
+  /**
+   * Whether none of the new files is left of those that were put in place: the old rows must not come back then. Spark
+   * deletes the directory of a partition as it begins to overwrite it.
+   */
   def isOverwritten(unit: SwapUnit): Boolean =
-    unit.outputs.nonEmpty && !fs.exists(unit.staged) && fs.exists(unit.old) && fs.exists(unit.target) && {
+    unit.outputs.nonEmpty && !fs.exists(unit.staged) && fs.exists(unit.old) && {
       val there = DirectoryListing.walk(fs, unit.target).files.map(_.rel).toSet
       !unit.outputs.exists(o => there(o.rel))
     }
@@ -389,13 +394,14 @@ private[zorder] object ExchangeMark {
     override def begin(txn: String): Unit = change(_ + (Property -> txn))
 
     override def end(txn: String, units: Seq[SwapUnit]): Unit = if (marked.contains(txn)) {
+      // sizes are hints to the optimizer: that they are old must not fail a commit that took place. They are written with
+      // all properties, so before another exchange, which waits for the mark to go, writes its own one
+      try renewSizes(units)
+      catch { case NonFatal(e) => logWarning(s"The sizes of ${ident.unquotedString} were not renewed", e) }
       change { p =>
         val ended = p + (CatalogCommit.TxnProperty -> txn)
         if (p.get(Property).contains(txn)) ended - Property else ended
       }
-      // sizes are hints to the optimizer: that they are old must not fail a commit that took place
-      try renewSizes(units)
-      catch { case NonFatal(e) => logWarning(s"The sizes of ${ident.unquotedString} were not renewed", e) }
     }
 
     override def marked: Option[String] =

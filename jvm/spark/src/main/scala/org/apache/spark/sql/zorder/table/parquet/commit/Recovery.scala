@@ -4,7 +4,7 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.{Operation, StateDir}
 import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.files.{
@@ -24,7 +24,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   SwapUnit,
   TableIdentity
 }
-import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, CrashPoint, ObjectStores}
+import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, Cancellation, CrashPoint, ObjectStores}
 
 /** Finishes or undoes commits of a path that died, by their journals alone. */
 private[zorder] object PathRecovery {
@@ -166,8 +166,10 @@ private[parquet] final class PathCompletion(store: JournalStore, mark: ExchangeM
     else {
       deleteCopies(journal, others.map(_._1))
       cleanUp(journal)
-      // their old files wait for the vacuum
-      store.write(journal.copy(units = overwritten.map(_._1)).at(JournalState.Done))
+      // their old files wait for the vacuum; the run itself has not taken place
+      store.write(
+        journal.copy(operation = Operation.Replace, runId = "", units = overwritten.map(_._1))
+          .at(JournalState.Done))
       mark.end(journal.txn, Nil)
     }
   }
@@ -340,8 +342,7 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
       table.isManaged && PathText.of(u.old) == PathText.of(SwapPlan.below(table.root, u.partition))
     val homes = altered.units.filterNot(u => table.topOf(u.old).isDefined || isPlain(u)).map(u =>
       u.partition -> u.old.toUri.toString).toMap
-    val state = new StateDir(fs, root)
-    CommitHistory.written(state, ())(state.addHomes(homes))
+    new StateDir(fs, root).addHomes(homes)
   }
 
   /** A rollback has taken the old directories of the run that it undid. */
@@ -518,7 +519,8 @@ private object CommitHistory extends Logging {
     try write
     catch {
       case crash: CrashPoint.Crash => throw crash
-      case NonFatal(_) => write
+      // a thread that is interrupted writes nothing
+      case NonFatal(e) => Cancellation.deferred(e)(write)
     }
 }
 
@@ -531,18 +533,20 @@ private[parquet] object FailedCommit {
    */
   def outcome(store: JournalStore, draft: Journal, e: Throwable): Journal = {
     val left = store.get(draft.txn)
-    left.filter(j => j.state == JournalState.Done && j.units.size >= draft.units.size)
+    left.filter(j => tookPlace(j, draft) && j.units.size >= draft.units.size)
       .getOrElse(throw error(draft, left, left.isEmpty && store.isGone(draft.txn), e))
   }
+
+  /** One that was undone, but for partitions that somebody has overwritten since, is kept as another operation. */
+  private def tookPlace(left: Journal, draft: Journal): Boolean =
+    left.state == JournalState.Done && left.operation == draft.operation
 
   /**
    * @param gone
    *   whether the journal is, and the commit has changed nothing; one that cannot be read may be of any state
    */
   private def error(draft: Journal, left: Option[Journal], gone: Boolean, e: Throwable): Throwable = e match {
-    // it was undone, but for partitions that somebody has overwritten since
-    case undone: ZOrderConflictException if left.exists(_.state == JournalState.Done) => undone
-    case other if left.exists(_.state == JournalState.Done) =>
+    case other if left.exists(tookPlace(_, draft)) =>
       ZOrderException.over(
         other,
         "ZORDER_COMMIT_FAILED.IN_PART",
@@ -560,7 +564,8 @@ private[parquet] object FailedCommit {
     case other =>
       ZOrderException.over(
         other,
-        if (gone) "ZORDER_COMMIT_FAILED.NOTHING_CHANGED" else "ZORDER_COMMIT_FAILED.UNFINISHED",
+        if (gone || left.exists(_.state == JournalState.Done)) "ZORDER_COMMIT_FAILED.NOTHING_CHANGED"
+        else "ZORDER_COMMIT_FAILED.UNFINISHED",
         "path" -> draft.home,
         "cause" -> ZOrderException.firstLine(other))
   }

@@ -163,7 +163,7 @@ private[zorder] object Heartbeat {
       val silent = System.currentTimeMillis - math.max(journal.changedMs, beat.getOrElse(0L))
       // where files move, a commit goes on in that state to its end
       val beats = journal.beats || journal.state == JournalState.Prepared && beat.isDefined
-      if (!beats) silent < leaseMs
+      if (!beats) math.abs(silent) < leaseMs
       else {
         val now = look(store, journal)
         silent < SkewMs && (math.abs(silent) < leaseMs || changes(store, journal, now.signs, leaseMs))
