@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.storage
 
 import java.io.{FileNotFoundException, IOException}
 import java.nio.charset.StandardCharsets.UTF_8
-import java.nio.file.{Files, Paths, StandardOpenOption}
+import java.nio.file.{Files, Paths}
 import java.util.{Locale, UUID}
 
 import scala.annotation.nowarn
