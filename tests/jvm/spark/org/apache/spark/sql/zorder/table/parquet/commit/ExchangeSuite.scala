@@ -344,12 +344,10 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
     make("external partitioned")
     val table = openName("t")
     val r = stage(table, table.files(), "r1")
-    CrashPoint.meanwhile = at =>
-      if (at == "moved-new") {
-        CrashPoint.meanwhile = _ => ()
-        Thread.currentThread.interrupt()
-      }
+    // after the last partition, too: whoever looks for an interruption in between takes it away
+    CrashPoint.meanwhile = at => if (at == "moved-new") Thread.currentThread.interrupt()
     r.commit()
+    CrashPoint.meanwhile = _ => ()
     // whoever looks for it has seen it by now, or has not
     val _ = Thread.interrupted()
     assert(refreshed() == forty)
