@@ -173,7 +173,8 @@ final class AskedOfFormat(mostListed: Int) {
   private def isAnswered(e: Expression): Boolean = e match {
     case In(value, values) => isListed(value, values.length)
     case InSet(value, values) => isListed(value, values.size)
-    case BinaryComparison(left, right) => left.foldable && isOrdered(right) || right.foldable && isOrdered(left)
+    case BinaryComparison(left, right) =>
+      left.foldable && isOrdered(right) || right.foldable && isOrdered(left)
     case _ => false
   }
 
