@@ -248,7 +248,7 @@ private[rewrite] object Rebase {
 
   /**
    * Whether equal values have the same bytes, and the same hash of Spark. Equal maps may be stored in unlike
-   * order, and equal variants in unlike ways; places have no hash.
+   * order, and equal variants in unlike ways; geometries have no hash.
    */
   def isComparable(t: DataType): Boolean = !t.existsRecursively {
     case _: MapType => true

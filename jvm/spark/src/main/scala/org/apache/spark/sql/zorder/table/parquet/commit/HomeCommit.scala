@@ -99,9 +99,11 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
       } catch {
         case crash: CrashPoint.Crash => throw crash
         case Cancellation.OrNonFatal(e) => // as far as it goes: what is left is done by the next statement
-          try Cancellation.deferred(e)(table.store.get(txn).foreach(settle))
-          catch { case NonFatal(again) => e.addSuppressed(again) }
-          if (!table.store.isGone(txn) || units.exists(u => fs.exists(u.staged))) throw e
+          Cancellation.deferred(e) {
+            try table.store.get(txn).foreach(settle)
+            catch { case NonFatal(again) => e.addSuppressed(again) }
+            if (!table.store.isGone(txn) || units.exists(u => fs.exists(u.staged))) throw e
+          }
       }
     } finally Journal.end(txn)
   }
