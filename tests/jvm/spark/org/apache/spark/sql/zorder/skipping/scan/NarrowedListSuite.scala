@@ -26,6 +26,8 @@ class NarrowedListSuite extends AnyFunSuite {
     override val columns: IndexedSeq[IndexedColumn] =
       IndexedSeq(IndexedColumn("a", Seq("a"), LongType, absentIsNull = true))
 
+    override val files: Option[Long] = Some(3L)
+
     override def read(asked: IndexedSeq[IndexedColumn]): IndexedSeq[FileBounds] = (0 until 3).map { f =>
       val range = FileColumn.between(normalize(10L * f), normalize(10L * f + 9), 0L)
       FileBounds(s"f$f", 7L, 0L, 100L, asked.map(_ => range))
@@ -33,7 +35,7 @@ class NarrowedListSuite extends AnyFunSuite {
   }
 
   private def list(): NarrowedList = {
-    val known = new SnapshotStatistics(Source.columns, caseSensitive = false, _ => true)
+    val known = new SnapshotStatistics(Source.columns, caseSensitive = false, _ => true, _ => true)
     val root = new Path(s"file:/narrowed-list-${UUID.randomUUID()}")
     new NarrowedList(root, new AskedOfFormat(mostListed = 1), _ => false, known.index(_, Source), None)
   }

@@ -27,6 +27,8 @@ class SnapshotStatisticsSuite extends AnyFunSuite {
     override val columns: IndexedSeq[IndexedColumn] =
       IndexedSeq("a", "b", "c").map(c => IndexedColumn(c, Seq(c), LongType, absentIsNull = true))
 
+    override val files: Option[Long] = Some(3L)
+
     override def read(asked: IndexedSeq[IndexedColumn]): IndexedSeq[FileBounds] = {
       synchronized { reads += asked.map(_.sql) }
       files(0 until 3).map { f =>
@@ -48,8 +50,9 @@ class SnapshotStatisticsSuite extends AnyFunSuite {
   private def statistics(
       source: Source,
       caseSensitive: Boolean = false,
+      fits: Long => Boolean = _ => true,
       admit: Long => Boolean = _ => true): SnapshotStatistics =
-    new SnapshotStatistics(source.columns, caseSensitive, admit)
+    new SnapshotStatistics(source.columns, caseSensitive, fits, admit)
 
   private def is(column: String, value: Long): Expression =
     EqualTo(AttributeReference(column, LongType)(), Literal(value))
@@ -118,6 +121,13 @@ class SnapshotStatisticsSuite extends AnyFunSuite {
     val known = statistics(source, admit = _ => false)
     (0 until 2).foreach(_ => assert(known.index(Seq(is("a", 15)), source).isEmpty))
     assert(source.reads === Seq(Seq("a")))
+  }
+
+  test("files whose list surely does not fit are not read at all") {
+    val source = new Source
+    // three files, of about 67 characters each
+    val known = statistics(source, fits = _ < 3 * (3 * 67 + 4 * 8))
+    assert(known.index(Seq(is("a", 15)), source).isEmpty && source.reads.isEmpty)
   }
 
   test("a later read may have the files in another order") {

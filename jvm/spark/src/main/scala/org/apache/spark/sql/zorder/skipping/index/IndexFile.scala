@@ -393,7 +393,7 @@ private object IndexSizes {
   private val InMap = 64L
 
   /** @param parts bytes of the sections of the list of files, paths first */
-  def ofFiles(count: Int, parts: Seq[Long]): Long = OfText * parts.head + parts.tail.sum + InMap * count
+  def ofFiles(count: Long, parts: Seq[Long]): Long = OfText * parts.head + parts.tail.sum + InMap * count
 
   def ofColumn(dataType: DataType, bytes: Long): Long = Normalization.of(dataType) match {
     case Some(_: NormalizedLongType) => bytes

@@ -128,15 +128,18 @@ final private[skipping] class IndexMemory[K](forget: K => Unit) {
   final class Account private[IndexMemory] (key: K) {
     private[IndexMemory] var bytes = 0L
 
-    /** Takes so many bytes more, or says that this index alone would exceed the limit. */
+    /** Whether this index alone, with so many bytes more, would stay below the limit. */
+    def fits(more: Long): Boolean = IndexMemory.this.synchronized(bytes + more <= limit)
+
+    /** Takes so many bytes more if they fit. */
     def admit(more: Long): Boolean = IndexMemory.this.synchronized {
-      val fits = bytes + more <= limit
-      if (fits) {
+      val admitted = fits(more)
+      if (admitted) {
         bytes += more
         // harmless if the entry was evicted meanwhile
         if (held.get(key) eq this) shrink(Some(key))
       }
-      fits
+      admitted
     }
   }
 

@@ -152,7 +152,7 @@ final class IndexedFiles(
   def count: Int = paths.length
 
   /** About what the list takes in memory. */
-  def bytes: Long = IndexSizes.ofFiles(count, paths.map(_.length.toLong).sum +: Seq.fill(4)(8L * count))
+  def bytes: Long = IndexedFiles.bytes(count.toLong, paths.map(_.length.toLong).sum)
 
   private lazy val numbers: java.util.HashMap[String, Integer] = {
     val map = new java.util.HashMap[String, Integer](2 * count)
@@ -200,6 +200,15 @@ object IndexedFiles {
     files.map(_._3).toArray,
     files.map(_._4).toArray,
     Array.fill(files.length)(Long.MaxValue))
+
+  /** About what a list of so many files takes in memory, whose names are as Spark and the formats make them. */
+  def bytes(files: Long): Long = bytes(files, NameLength * files)
+
+  private def bytes(files: Long, ofPaths: Long): Long =
+    IndexSizes.ofFiles(files, ofPaths +: Seq.fill(4)(8L * files))
+
+  /** `part-00000-<uuid>-c000.snappy.parquet` */
+  private val NameLength = 67L
 
   /** Stores keep times to the second, or two. */
   val RacyMs = 2000L

@@ -35,11 +35,20 @@ trait BoundsSource {
   /** Columns whose bounds can be had and trusted. */
   def columns: IndexedSeq[IndexedColumn]
 
-  /** The bounds of all files of the snapshot, in any order. */
+  /** How many files [[read]] gives the bounds of; None if only reading tells. */
+  def files: Option[Long]
+
+  /** The bounds of all these files of the snapshot, in any order. */
   def read(columns: IndexedSeq[IndexedColumn]): IndexedSeq[FileBounds]
 }
 
 object BoundsSource {
+
+  /**
+   * Whether files are so small a part of all that the bounds of these alone are read: a query of one partition
+   * must not wait for those of a whole large table, and the driver need not hold them.
+   */
+  def areFew(files: Long, all: Long): Boolean = files < all / 8
 
   /** Formats write it for bytes that are no UTF-8, whose order is another. */
   private val Replacement = UTF8String.fromString("\uFFFD")
@@ -61,13 +70,16 @@ object BoundsSource {
  *
  * @param columns
  *   all that may be asked for
+ * @param fits
+ *   whether so many more bytes might be held: what surely does not fit need not be read
  * @param admit
- *   whether so many more bytes may be held; a column that does not fit tells nothing, and no column does
+ *   takes so many more bytes, or says that they may not be held; a column that does not fit tells nothing, and no column does
  *   where the list of files does not fit
  */
 final class SnapshotStatistics(
     columns: IndexedSeq[IndexedColumn],
     caseSensitive: Boolean,
+    fits: Long => Boolean,
     admit: Long => Boolean) {
   private val loaded = mutable.HashMap.empty[Int, Option[ColumnRanges]]
   private var files: Option[IndexedFiles] = None
@@ -98,7 +110,9 @@ final class SnapshotStatistics(
 
   private def load(asked: Seq[Int], source: BoundsSource): Unit = {
     val missing = asked.distinct.filterNot(loaded.contains).toIndexedSeq
-    if (missing.nonEmpty) {
+    if (missing.nonEmpty && files.isEmpty && !source.files.map(IndexedFiles.bytes).forall(fits))
+      missing.foreach(loaded(_) = None)
+    else if (missing.nonEmpty) {
       val read = source.read(missing.map(columns))
       files = files.orElse(
         admitted(IndexedFiles.of(read.map(f => (f.path, f.length, f.modified, f.rows))))(_.bytes))
@@ -139,7 +153,7 @@ object SnapshotStatistics {
     memory.asked(key, SessionKeys.SkippingMaxMemory.orDefault(session))
     Option(held.get(key)).getOrElse {
       val account = memory.open(key)
-      val statistics = new SnapshotStatistics(columns, key.caseSensitive, account.admit)
+      val statistics = new SnapshotStatistics(columns, key.caseSensitive, account.fits, account.admit)
       // two threads may ask at once: the later one replaces the statistics and their account together
       memory.hold(key, account)(held.put(key, statistics))
       statistics

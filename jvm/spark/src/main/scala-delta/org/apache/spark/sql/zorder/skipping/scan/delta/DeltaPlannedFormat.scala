@@ -66,11 +66,11 @@ final private[zorder] class NarrowedDeltaIndex(session: SparkSession, prepared: 
     val state = Shims.classic(session).sessionState
     val conf = state.conf
     val snapshot = prepared.preparedScan.scannedSnapshot
-    val logged = new LoggedBounds(snapshot)
+    val logged = LoggedBounds.of(prepared.preparedScan)
     // where a copy of the directory was put back, a version comes twice; of some snapshots a file tells the time
     lazy val key = SnapshotStatistics.Key(
       s"$root ${snapshot.metadata.id}",
-      s"${snapshot.version} ${snapshot.timestamp}",
+      s"${snapshot.version} ${snapshot.timestamp} ${logged.name}",
       conf.caseSensitiveAnalysis)
     new NarrowedList(
       root,

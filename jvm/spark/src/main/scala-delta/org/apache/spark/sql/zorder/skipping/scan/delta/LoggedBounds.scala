@@ -2,8 +2,10 @@ package org.apache.spark.sql.zorder.skipping.scan.delta
 
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY
-import org.apache.spark.sql.delta.{DeltaColumnMapping, Snapshot}
+import org.apache.spark.sql.delta.{DeltaColumnMapping, DeltaLog, Snapshot}
+import org.apache.spark.sql.delta.stats.DeltaScan
 import org.apache.spark.sql.functions.{coalesce, col, lit}
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
@@ -14,12 +16,20 @@ import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.NormalizedValue
 
 /**
- * The bounds of files in the log of one snapshot of a Delta table.
+ * The bounds of files in the log of one snapshot of a Delta table: of all of them, or of those that filters of
+ * partitions leave.
  *
  * Where rows of a file are deleted, its number of rows and its bounds are still those of the whole file. Of
  * NULLs the log then has a number that means something only if it is 0 or that of all rows.
  */
-final private[delta] class LoggedBounds(snapshot: Snapshot) extends BoundsSource {
+final private[delta] class LoggedBounds(
+    snapshot: Snapshot,
+    partitionFilters: Seq[Expression],
+    override val files: Option[Long])
+    extends BoundsSource {
+
+  /** All sources of the snapshot with one name tell the same. */
+  def name: String = partitionFilters.map(_.sql).sorted.mkString(" ")
 
   /** Fields of the table whose bounds the log has, by name. */
   private lazy val fields: Map[String, StructField] = {
@@ -53,7 +63,10 @@ final private[delta] class LoggedBounds(snapshot: Snapshot) extends BoundsSource
       Seq(LoggedBounds.Min, LoggedBounds.Max, LoggedBounds.Nulls).map(stats.getField(_).getField(name))
     }
     // rows as Spark holds them: values need not be turned into objects and back
-    val rows = snapshot.withStats.select(ofFile ++ ofColumns: _*).queryExecution.executedPlan.executeCollect()
+    val logged =
+      if (partitionFilters.isEmpty) snapshot.withStats
+      else DeltaLog.filterFileList(snapshot.metadata.partitionSchema, snapshot.withStats, partitionFilters)
+    val rows = logged.select(ofFile ++ ofColumns: _*).queryExecution.executedPlan.executeCollect()
     val readers = asked.map(c => new LoggedColumn(c.dataType))
     rows.toIndexedSeq.map(bounds(_, readers))
   }
@@ -72,6 +85,18 @@ final private[delta] class LoggedBounds(snapshot: Snapshot) extends BoundsSource
 }
 
 private object LoggedBounds {
+
+  /** Where the scan's filters of partitions leave a small part of the files, the bounds of these alone. */
+  def of(scan: DeltaScan): LoggedBounds = {
+    val snapshot = scan.scannedSnapshot
+    val filters = scan.partitionFilters.toSeq
+    val all = snapshot.numOfFiles
+    scan.partition.files.filter(left => filters.nonEmpty && BoundsSource.areFew(left, all)) match {
+      case few: Some[Long] => new LoggedBounds(snapshot, filters, few)
+      case None => new LoggedBounds(snapshot, Nil, Some(all))
+    }
+  }
+
   val Min = "minValues"
   val Max = "maxValues"
   val Nulls = "nullCount"

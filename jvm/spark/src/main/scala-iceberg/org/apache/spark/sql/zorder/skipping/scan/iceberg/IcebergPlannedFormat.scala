@@ -170,8 +170,10 @@ final private class PlannedFiles(private val queried: QueryScan) extends PrunedF
         snapshot <- queried.snapshot
         schema <- ManifestBounds.schemaOf(table, queried.projection)
       } yield {
-        val few = PlannedFiles.filesOf(snapshot).exists(tasks.length < _ / PlannedFiles.Few)
-        new ManifestBounds(table, schema, snapshot.snapshotId, if (few) Some(planning) else None)
+        val all = PlannedFiles.filesOf(snapshot)
+        if (all.exists(BoundsSource.areFew(tasks.length.toLong, _)))
+          new ManifestBounds(table, schema, snapshot.snapshotId, Some(planning), Some(tasks.length.toLong))
+        else new ManifestBounds(table, schema, snapshot.snapshotId, None, all)
       }
     // what was appended between two snapshots
     case _ => None
@@ -188,9 +190,6 @@ private object PlannedFiles {
 
   /** Iceberg looks up no more values of a list than these, one by one. */
   val Asked = new AskedOfFormat(mostListed = 200)
-
-  /** One file in so many is a small part. */
-  val Few = 8
 
   /** The data files of a snapshot, as its summary counts them. */
   def filesOf(snapshot: Snapshot): Option[Long] =

@@ -35,12 +35,15 @@ import sparkzorder.curve.{NormalizedLong, NormalizedValue}
  *   of the scan
  * @param filtered
  *   plans the files of a filter; without it, the bounds are those of all files of the snapshot
+ * @param files
+ *   that this plans, where it is known
  */
 final private class ManifestBounds(
     table: Table,
     schema: Schema,
     snapshot: Long,
-    filtered: Option[BatchScan])
+    filtered: Option[BatchScan],
+    override val files: Option[Long])
     extends BoundsSource {
 
   /** All sources of the table with one name tell the same. */
