@@ -21,7 +21,7 @@ import sparkzorder.mark.SameOnAllLines
 class SnapshotStatisticsSuite extends AnyFunSuite {
 
   /** Three files: of a, file n has 10 n to 10 n + 9, of b the negatives, of c as of a. */
-  private class Source(files: Seq[Int] => Seq[Int] = identity) extends BoundsSource {
+  private class Source(order: Seq[Int] => Seq[Int] = identity) extends BoundsSource {
     val reads: mutable.ArrayBuffer[Seq[String]] = mutable.ArrayBuffer.empty
 
     override val columns: IndexedSeq[IndexedColumn] =
@@ -31,7 +31,7 @@ class SnapshotStatisticsSuite extends AnyFunSuite {
 
     override def read(asked: IndexedSeq[IndexedColumn]): IndexedSeq[FileBounds] = {
       synchronized { reads += asked.map(_.sql) }
-      files(0 until 3).map { f =>
+      order(0 until 3).map { f =>
         FileBounds(s"f$f", 7L, 0L, 100L, asked.map(c => Source.bounds(c.sql, f)))
       }.toIndexedSeq
     }
@@ -132,7 +132,7 @@ class SnapshotStatisticsSuite extends AnyFunSuite {
 
   test("a later read may have the files in another order") {
     var times = 0
-    val source = new Source(files => {
+    val source = new Source(order = files => {
       times += 1
       if (times == 1) files else files.reverse
     })
@@ -144,7 +144,7 @@ class SnapshotStatisticsSuite extends AnyFunSuite {
 
   test("a file that a later read has not got, or has anew, is unknown or left aside") {
     var times = 0
-    val source = new Source(files => {
+    val source = new Source(order = files => {
       times += 1
       if (times == 1) files.take(2) else files.drop(1)
     })
