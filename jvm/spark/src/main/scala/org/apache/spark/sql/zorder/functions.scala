@@ -56,16 +56,19 @@ object functions {
    * @param layout
    *   the layout's JSON, or the stored one of a table: `table:db.t` or `path:/x`
    * @param columns
-   *   in the layout's order, with its types
+   *   the layout's columns in its order, with its types; further ones spread the rows of a cell whose keys are all
+   *   equal over its files
    * @throws org.apache.spark.sql.zorder.errors.ZOrderException
-   *   if there is no such layout (`ZORDER_INVALID_ARGUMENT` and its subclasses)
+   *   if the layout is NULL or there is no column (`ZORDER_INVALID_ARGUMENT`), or if the layout is none
+   *   (`ZORDER_INVALID_LAYOUT`), is not there (`ZORDER_LAYOUT_NOT_FOUND`), or is one of several of a partitioned table
+   *   (`ZORDER_CHOICE_NEEDED`)
    */
   def zorder_file(layout: String, columns: Column*): Column =
     call_function("zorder_file", lit(layout) +: columns: _*)
 
   /**
    * The place of a row in a layout: BIGINT, from 0; never NULL. Sorting by it orders rows by file, and along the curve
-   * inside. Arguments, NULLs and errors as for [[zorder_file]].
+   * inside. Arguments, NULLs and errors as for [[zorder_file]], but `columns` are the layout's alone.
    *
    * {{{
    * df.sortWithinPartitions(zorder_key("table:db.t", col("a"), col("b")))

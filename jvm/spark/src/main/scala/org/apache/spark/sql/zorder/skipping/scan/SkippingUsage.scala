@@ -19,7 +19,7 @@ import org.apache.spark.internal.Logging
  * @param pruned
  *   files left out, by all filters of a scan together
  * @param unknown
- *   files that were new, changed or too fresh to trust their entries
+ *   files without an entry that can be trusted: new ones, changed ones and those that are too fresh
  */
 final case class TableUsage(
     table: String,
