@@ -405,8 +405,8 @@ MUTANTS = [
     Mutant(
         "Delta: statistics of one version are those of all",
         f"{DELTA}/DeltaPlannedFormat.scala",
-        's"${snapshot.version} ${snapshot.timestamp}"',
-        "snapshot.metadata.id",
+        's"${snapshot.version} ${snapshot.timestamp} ${logged.name}"',
+        "logged.name",
         "DeltaSkippingSuite",
         "deleted rows do not count",
     ),
