@@ -19,10 +19,15 @@ import org.apache.hudi.metadata.HoodieTableMetadata
 import org.apache.hudi.table.HoodieSparkTable
 import org.apache.hudi.table.action.clean.CleanPlanner
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.zorder.conf.ZOrderOption
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{Retention, RunRecord, VacuumResult, VacuumStatus}
+import org.apache.spark.sql.zorder.table.{
+  CatalogProperties,
+  Retention,
+  RunRecord,
+  VacuumResult,
+  VacuumStatus
+}
 import org.apache.spark.sql.zorder.table.parquet.files.FileMoves
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
@@ -182,13 +187,8 @@ private[hudi] object HudiUpkeep {
   /** The table's files stay as they are, and so does Hudi's timeline. */
   def remove(session: ClassicSession, opened: HudiClusterTable, fs: FileSystem): Unit = {
     fs.delete(opened.state.dir, true)
-    opened.catalog.foreach { known =>
-      // raw, because CHAR and VARCHAR must stay when it is written back
-      val table = session.sessionState.catalog.getTableRawMetadata(known.identifier)
-      val ours = table.properties.keySet.filter(ZOrderOption.isOurs)
-      if (ours.nonEmpty)
-        session.sessionState.catalog.alterTable(table.copy(properties = table.properties -- ours))
-    }
+    opened.catalog.foreach(known =>
+      CatalogProperties.dropOurs(session.sessionState.catalog, known.identifier))
   }
 }
 

@@ -1,11 +1,10 @@
 package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
-import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.zorder.conf.{SessionKeys, ZOrderOption}
+import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException.{refuse, notAgreed}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{Operation, RunRecord, VacuumResult, VacuumStatus}
+import org.apache.spark.sql.zorder.table.{CatalogProperties, Operation, RunRecord, VacuumResult, VacuumStatus}
 import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.commit.{
   CarriedOverFiles,
@@ -320,7 +319,7 @@ private[zorder] object ParquetRemove {
     table.doneJournals().foreach(table.store.delete)
     table.store.fs.delete(table.state.dir, true)
     CrashPoint.hit("removed-state")
-    table.catalogName.foreach(dropProperties(session, _))
+    table.catalogName.foreach(CatalogProperties.dropOurs(session.sessionState.catalog, _))
   }
 
   private def checkLate(table: ParquetTable, late: Seq[LateDataFile]): Unit = {
@@ -383,11 +382,5 @@ private[zorder] object ParquetRemove {
       }
       Some(away).filter(_.nonEmpty).map(units => commit.bring(units, isOld, _))
     case _ => None
-  }
-
-  private def dropProperties(session: ClassicSession, ident: TableIdentifier): Unit = {
-    val meta = session.sessionState.catalog.getTableRawMetadata(ident)
-    val (ours, others) = meta.properties.partition(p => ZOrderOption.isOurs(p._1))
-    if (ours.nonEmpty) session.sessionState.catalog.alterTable(meta.copy(properties = others))
   }
 }

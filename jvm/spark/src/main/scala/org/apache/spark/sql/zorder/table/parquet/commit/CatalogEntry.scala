@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.catalog.{
 import org.apache.spark.sql.connector.catalog.CatalogManager
 import org.apache.spark.sql.execution.datasources.PartitioningUtils
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{StateDir, TableRef}
+import org.apache.spark.sql.zorder.table.{CatalogProperties, StateDir, TableRef}
 import org.apache.spark.sql.zorder.table.file.{DataFile, PathText}
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, HiddenDirectories}
 import org.apache.spark.sql.zorder.table.parquet.journal.{JournalStore, TableIdentity}
@@ -45,12 +45,8 @@ private[zorder] final class CatalogEntry(
     reload()
   }
 
-  /** Raw, because CHAR and VARCHAR must stay when it is written back. */
-  def changeProperties(change: Map[String, String] => Map[String, String]): Unit = {
-    val now = catalog.getTableRawMetadata(ident)
-    val wanted = change(now.properties)
-    if (wanted != now.properties) catalog.alterTable(now.copy(properties = wanted))
-  }
+  def changeProperties(wanted: Map[String, String] => Map[String, String]): Unit =
+    CatalogProperties.change(catalog, ident)(wanted)
 
   /** The session forgets where the table's files were. */
   def refresh(): Unit = session.catalog.refreshTable(CatalogEntry.sql(ident))

@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.catalog.{
 }
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{RunRecord, StateDir}
+import org.apache.spark.sql.zorder.table.{CatalogProperties, RunRecord, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.files.{
   ActiveWriters,
   DirectoryListing,
@@ -408,13 +408,9 @@ private[zorder] object ExchangeMark {
       if (catalog.tableExists(ident)) catalog.getTableRawMetadata(ident).properties.get(Property)
       else scala.None
 
-    /** Raw, because CHAR and VARCHAR must stay when it is written back. A dropped table needs no mark. */
-    private def change(properties: Map[String, String] => Map[String, String]): Unit =
-      if (catalog.tableExists(ident)) {
-        val now = catalog.getTableRawMetadata(ident)
-        val wanted = properties(now.properties)
-        if (wanted != now.properties) catalog.alterTable(now.copy(properties = wanted))
-      }
+    /** A dropped table needs no mark. */
+    private def change(wanted: Map[String, String] => Map[String, String]): Unit =
+      if (catalog.tableExists(ident)) CatalogProperties.change(catalog, ident)(wanted)
 
     /** The sizes that the catalog has of the table and of its partitions; what it has not got is not counted. */
     private def renewSizes(units: Seq[SwapUnit]): Unit = if (catalog.tableExists(ident) && units.nonEmpty) {
