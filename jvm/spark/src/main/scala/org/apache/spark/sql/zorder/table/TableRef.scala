@@ -21,6 +21,14 @@ object TableRef {
     override def sql: String = literal(path)
   }
 
+  /** A name that is the path of a table in a format, as in ``delta.`/data/t` ``: the format and the path. */
+  private[zorder] object InFormat {
+    def unapply(ref: TableRef): Option[(String, String)] = ref match {
+      case Name(Seq(format, path)) if path.contains("/") => Some(format -> path)
+      case _ => None
+    }
+  }
+
   /** A text in SQL. */
   private[zorder] def literal(text: String): String =
     "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -15,8 +15,7 @@ final class DeltaFormat extends TableFormat {
 
   override def locate(session: ClassicSession, ref: TableRef): Option[ClusterTable] = ref match {
     case TableRef.Location(path) => at(session, path, path)
-    case TableRef.Name(Seq(format, path))
-        if path.contains("/") && format.equalsIgnoreCase(FormatDescriptor.Delta.id) =>
+    case TableRef.InFormat(format, path) if format.equalsIgnoreCase(FormatDescriptor.Delta.id) =>
       at(session, s"delta.`$path`", path).orElse(
         refuse(
           "ZORDER_TABLE_NOT_FOUND.FORMAT_PATH",

@@ -34,8 +34,7 @@ final class HudiFormat extends TableFormat {
   private def find(session: ClassicSession, ref: TableRef, changes: Boolean): Option[ClusterTable] =
     ref match {
       case TableRef.Location(path) => at(session, path, path, changes)
-      case TableRef.Name(Seq(format, path))
-          if path.contains("/") && format.equalsIgnoreCase(FormatDescriptor.Hudi.id) =>
+      case TableRef.InFormat(format, path) if format.equalsIgnoreCase(FormatDescriptor.Hudi.id) =>
         at(session, s"hudi.`$path`", path, changes).orElse(
           refuse(
             "ZORDER_TABLE_NOT_FOUND.FORMAT_PATH",

@@ -60,10 +60,10 @@ private[table] object CatalogResolver {
       session: ClassicSession,
       parts: Seq[String],
       access: Access,
-      options: Seq[OptionSetting]): ParquetTable = parts match {
-    case Seq(format, path) if path.contains("/") && format.equalsIgnoreCase("parquet") =>
+      options: Seq[OptionSetting]): ParquetTable = TableRef.Name(parts) match {
+    case TableRef.InFormat(format, path) if format.equalsIgnoreCase("parquet") =>
       TableResolver.byPath(session, path, access)
-    case Seq(format, path) if path.contains("/") && pathFormats(format.toLowerCase(Locale.ROOT)) =>
+    case TableRef.InFormat(format, path) if pathFormats(format.toLowerCase(Locale.ROOT)) =>
       FormatRefusals.provider(s"$format.`$path`", TableRef.Name(parts).sql, format)
     case _ => byName(session, parts, access, options)
   }

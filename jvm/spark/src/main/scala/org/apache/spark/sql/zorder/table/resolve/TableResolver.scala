@@ -82,7 +82,7 @@ object TableResolver extends Logging {
 
   private def known(session: ClassicSession, ref: TableRef): Unit = ref match {
     case TableRef.Location(path) => PathRefusals.known(session, path)
-    case TableRef.Name(Seq(_, path)) if path.contains("/") => PathRefusals.known(session, path)
+    case TableRef.InFormat(_, path) => PathRefusals.known(session, path)
     case _ =>
   }
 
@@ -235,8 +235,7 @@ object Provider {
   def isDelta(session: SparkSession, table: TableRef): Boolean =
     try table match {
         case TableRef.Location(path) => deltaAt(session, path)
-        case TableRef.Name(Seq(format, path)) if path.contains("/") =>
-          Delta.isProvider(format)
+        case TableRef.InFormat(format, _) => Delta.isProvider(format)
         case TableRef.Name(parts) => of(session, parts).exists(Delta.isProvider)
       }
     catch {
