@@ -90,7 +90,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
   }
 
   private def ofEarlierRun(placed: PlacedPartition, ref: LayoutRef, input: Inspection): StepsUnderway = {
-    // files that were appended after the first region was settled are left to a run of their own
+    // files that were appended after the first region came into the layout are left to a run of their own
     val moving = if (placed.inLayout.isEmpty) placed.newFiles else Nil
     StepsUnderway(
       placed,

@@ -303,7 +303,7 @@ private object WholePartitions {
     val all = named.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral)
     val applied =
       named.forall(f =>
-        PlanParts.settled(f) && f.references.nonEmpty && f.references.subsetOf(scan.partitionColumns))
+        PlanParts.appliedByScan(f) && f.references.nonEmpty && f.references.subsetOf(scan.partitionColumns))
     if (!applied || columns.length != scan.source.partitionSchema.length) None
     else {
       val test = Predicate.createInterpreted(BindReferences.bindReference(all, columns))

@@ -62,7 +62,7 @@ object TopRowsRule extends PredicateHelper {
         below(plan)(
           marked(_, order, column, rows, above, conditions ++ parts.filterNot(_.isInstanceOf[AlwaysTrue])))
           .map(nextToScan)
-    case PruningScan(scan) if scan.readsAllListed && (above ++ conditions).forall(settled) =>
+    case PruningScan(scan) if scan.readsAllListed && (above ++ conditions).forall(appliedByScan) =>
       val partitioning = scan.partitionColumns
       // a condition on partition columns alone is applied to the listing, in full, unless a projection keeps
       // it from the scan: Spark moves no filter below `input_file_name()` or `rand()`

@@ -63,7 +63,7 @@ final private[iceberg] class IcebergFiles private (
   @transient private var isCopy = false
 
   override def open(path: String, length: Long): FileBytes =
-    IcebergFiles.told(path)(new IcebergBytes(path, io.newInputFile(path, length).newStream()))
+    IcebergFiles.asIOException(path)(new IcebergBytes(path, io.newInputFile(path, length).newStream()))
 
   override def release(): Unit = if (isCopy) io.close()
 
@@ -98,7 +98,7 @@ private[iceberg] object IcebergFiles {
     Option(original.get(id)).flatMap(found => Option(found.get))
 
   /** The errors of `FileIO`s are none of Java's: our readers take these for damaged bytes. */
-  def told[A](path: String)(read: => A): A =
+  def asIOException[A](path: String)(read: => A): A =
     try read
     catch {
       case e: IOException => throw e
@@ -112,7 +112,7 @@ private[iceberg] object IcebergFiles {
 
 final private class IcebergBytes(path: String, in: SeekableInputStream) extends FileBytes {
 
-  override def readFully(at: Long, into: Array[Byte]): Unit = IcebergFiles.told(path)(in match {
+  override def readFully(at: Long, into: Array[Byte]): Unit = IcebergFiles.asIOException(path)(in match {
     case ranges: RangeReadable => ranges.readFully(at, into)
     case _ =>
       if (in.getPos != at) in.seek(at)
@@ -124,10 +124,11 @@ final private class IcebergBytes(path: String, in: SeekableInputStream) extends 
       }
   })
 
-  override def read(at: Long, into: Array[Byte], offset: Int, most: Int): Int = IcebergFiles.told(path) {
-    if (in.getPos != at) in.seek(at)
-    in.read(into, offset, most)
-  }
+  override def read(at: Long, into: Array[Byte], offset: Int, most: Int): Int =
+    IcebergFiles.asIOException(path) {
+      if (in.getPos != at) in.seek(at)
+      in.read(into, offset, most)
+    }
 
-  override def close(): Unit = IcebergFiles.told(path)(in.close())
+  override def close(): Unit = IcebergFiles.asIOException(path)(in.close())
 }

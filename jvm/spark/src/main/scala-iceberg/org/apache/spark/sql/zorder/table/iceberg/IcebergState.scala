@@ -251,14 +251,14 @@ final private class SmallFiles(table: Table) {
 
   def at(file: String): String = s"${table.location.stripSuffix("/")}/${StateDir.Name}/$file"
 
-  def exists(file: String): Boolean = IcebergFiles.told(at(file))(io.newInputFile(at(file)).exists)
+  def exists(file: String): Boolean = IcebergFiles.asIOException(at(file))(io.newInputFile(at(file)).exists)
 
   /** None if it does not exist or cannot be read. */
   def read(file: String): Option[String] =
     try Some(get(file))
     catch { case _: IOException => None }
 
-  def get(file: String): String = IcebergFiles.told(at(file)) {
+  def get(file: String): String = IcebergFiles.asIOException(at(file)) {
     val in = io.newInputFile(at(file)).newStream()
     try {
       val (out, buffer) = (new ByteArrayOutputStream(), new Array[Byte](1 << 16))
@@ -268,13 +268,13 @@ final private class SmallFiles(table: Table) {
   }
 
   /** In place of an earlier file. */
-  def write(file: String, text: String): Unit = IcebergFiles.told(at(file)) {
+  def write(file: String, text: String): Unit = IcebergFiles.asIOException(at(file)) {
     val out = io.newOutputFile(at(file)).createOrOverwrite()
     try out.write(text.getBytes(UTF_8))
     finally out.close()
   }
 
-  def delete(file: String): Unit = IcebergFiles.told(at(file))(io.deleteFile(at(file)))
+  def delete(file: String): Unit = IcebergFiles.asIOException(at(file))(io.deleteFile(at(file)))
 }
 
 /**

@@ -53,10 +53,10 @@ final private[zorder] case class Selection(
     footers.getOrElse(Footers.read(session, files, columns))
 
   /** Leaves these files alone as well. */
-  def without(settled: Seq[DataFile]): Selection =
-    if (settled.isEmpty) this
+  def without(leaving: Seq[DataFile]): Selection =
+    if (leaving.isEmpty) this
     else {
-      val paths = settled.map(_.path).toSet
+      val paths = leaving.map(_.path).toSet
       copy(
         files.filterNot(f => paths(f.path)),
         kept ++ files.filter(f => paths(f.path)),

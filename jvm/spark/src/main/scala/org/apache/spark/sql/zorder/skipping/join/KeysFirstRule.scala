@@ -146,7 +146,7 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
      */
     private def scanOf(plan: LogicalPlan, a: Attribute): Option[(PruningScan, Attribute, Seq[Expression])] =
       plan match {
-        case Filter(condition, child) if PlanParts.settled(condition) =>
+        case Filter(condition, child) if PlanParts.appliedByScan(condition) =>
           val conjuncts = splitConjunctivePredicates(condition)
           scanOf(child, a).collect {
             case (scan, c, filters) if condition.references.subsetOf(scan.relation.outputSet) =>
@@ -160,7 +160,7 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
 
     /** The bytes of a table behind a filter; None for one that Spark broadcasts, and for all other plans. */
     private def filtered(plan: LogicalPlan, selective: Boolean = false): Option[Long] = plan match {
-      case Filter(condition, child) if PlanParts.settled(condition) =>
+      case Filter(condition, child) if PlanParts.appliedByScan(condition) =>
         filtered(
           child,
           selective || splitConjunctivePredicates(condition).exists {

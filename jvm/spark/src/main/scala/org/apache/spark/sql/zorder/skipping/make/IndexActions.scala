@@ -271,7 +271,7 @@ object IndexActions extends Logging {
       strict: Boolean = true): Option[Row] = {
     val files = table.files()
     val others = files.filterNot(f => table.isForEver(table.keys.of(new Path(f.path))))
-    val clock = settled(session, table, store, others.map(_.modified).foldLeft(0L)(math.max))
+    val clock = clockWhenTrusted(session, table, store, others.map(_.modified).foldLeft(0L)(math.max))
     // a column that has the name of another one makes entries of no use
     val same = before.filter(b => b.identities == table.identities(b))
     val (ranges, read) = builder.build(files, same, clock, table.isForEver)
@@ -304,7 +304,7 @@ object IndexActions extends Logging {
    * The time at the store, after a wait of two seconds at most: then the newest file is old enough to be
    * trusted.
    */
-  private def settled(
+  private def clockWhenTrusted(
       session: ClassicSession,
       table: IndexedTable,
       store: IndexStore,

@@ -100,7 +100,7 @@ object PlanParts {
   /**
    * Whether a scan applies the condition as it stands. Spark evaluates a function of Python above the scan.
    */
-  def settled(condition: Expression): Boolean = condition.deterministic && !condition.exists {
+  def appliedByScan(condition: Expression): Boolean = condition.deterministic && !condition.exists {
     case _: SubqueryExpression | _: DynamicPruning | _: PythonUDF => true
     case _ => false
   }

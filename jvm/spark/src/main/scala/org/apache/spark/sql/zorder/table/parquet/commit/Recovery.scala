@@ -238,11 +238,11 @@ private[zorder] object CatalogRecovery {
       if (j.owner == Journal.thisJvm || (if (happened || j.isExchanging || isCopying)
                                            !Heartbeat.isAlive(table.store, j)
                                          else aged))
-        settled(table, j.txn)
+        settleOrAwait(table, j.txn)
     }
 
   /** Only one session brings files home; the others wait until it has, or go on when it dies. */
-  private def settled(table: CatalogEntry, txn: String): Unit = {
+  private def settleOrAwait(table: CatalogEntry, txn: String): Unit = {
     def atWork = table.store.get(txn).exists(j => isWayHome(j) && j.isExchanging)
     settle(table, txn)
     while (atWork) {
