@@ -34,7 +34,8 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
 import org.apache.spark.sql.zorder.table.storage.{Cancellation, CrashPoint}
 
 /**
- * The commit of a table that is known by its path: directories are exchanged under one journal.
+ * The commit of a table whose directories are exchanged in place (`CommitWay.Exchange`), whether it was opened by its
+ * path or by its name: all under one journal.
  *
  * @param mark
  *   what the catalog says of the exchange

@@ -26,7 +26,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
 }
 import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, Cancellation, CrashPoint, ObjectStores}
 
-/** Finishes or undoes commits of a path that died, by their journals alone. */
+/** Finishes or undoes exchanges of directories that died, by their journals alone (`JournalKind.Path`). */
 private[zorder] object PathRecovery {
 
   /** How long the staging directory of another JVM is left alone. */
@@ -126,7 +126,7 @@ private[zorder] object PathRecovery {
   }
 }
 
-/** The last steps of a commit of a path, or of its withdrawal. Each step can be repeated after a crash. */
+/** The last steps of an exchange of directories, or of its withdrawal. Each step can be repeated after a crash. */
 private[parquet] final class PathCompletion(store: JournalStore, mark: ExchangeMark) {
 
   private val fs: FileSystem = store.fs

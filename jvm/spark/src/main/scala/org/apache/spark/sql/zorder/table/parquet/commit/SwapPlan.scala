@@ -17,7 +17,7 @@ import org.apache.spark.sql.zorder.table.storage.TextFiles
 private[zorder] object SwapPlan {
 
   /**
-   * One unit for an unpartitioned path table, else one for each partition with inputs.
+   * One unit for a table without partitions, else one for each partition with inputs.
    *
    * @param tree
    *   what lies in the staging directory

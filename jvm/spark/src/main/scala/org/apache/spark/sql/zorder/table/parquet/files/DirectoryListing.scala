@@ -19,7 +19,7 @@ private[zorder] final case class ListedFile(rel: String, length: Long, modified:
 
   def name: String = rel.substring(rel.lastIndexOf('/') + 1)
 
-  /** The directories that it lies in; of a file of a path table, those of its partition. */
+  /** The directories that it lies in; of a table's file, those of its partition. */
   def parent: String = rel.substring(0, math.max(0, rel.lastIndexOf('/')))
 
   /** What a copy in another directory shares with it, even where the time of a file cannot be set. */
