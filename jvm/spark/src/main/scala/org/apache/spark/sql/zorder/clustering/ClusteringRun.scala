@@ -59,7 +59,7 @@ object ClusteringRun {
       if (request.changes) TableResolver.open(user, request.target, request.options)
       else TableResolver.locate(user, request.target, request.options)
     val table = open()
-    if (request.changes) table.notAgreed.foreach(refused => throw refused)
+    if (request.changes) table.refusalWithoutConsent.foreach(refused => throw refused)
     val options = TableOptions.of(table, request.options, user)
     val progress = Progress.of(user, table)
     withClaim(user, table, progress.runId, options, request.changes)(UnreadableFiles.explained(table.name) {
@@ -155,7 +155,7 @@ object ClusteringRun {
     if (context.request.changes) None
     else
       context.table.unfinished.orElse(
-        context.table.notAgreed.filter(_ => context.request.dryRun).map(_.sentence))
+        context.table.refusalWithoutConsent.filter(_ => context.request.dryRun).map(_.sentence))
 }
 
 /**

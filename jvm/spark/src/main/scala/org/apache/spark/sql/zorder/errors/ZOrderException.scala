@@ -56,7 +56,7 @@ object ZOrderException {
   def refuse(condition: String, parameters: (String, Any)*): Nothing =
     throw new ZOrderException(condition, parameters: _*)
 
-  def notAgreed(condition: String, parameters: (String, Any)*): Nothing =
+  def refuseWithoutConsent(condition: String, parameters: (String, Any)*): Nothing =
     throw new ZOrderConsentException(condition, parameters: _*)
 
   /** A condition with the error behind it, as suppressed. */

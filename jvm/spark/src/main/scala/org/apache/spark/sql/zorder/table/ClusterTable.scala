@@ -13,6 +13,8 @@ import org.apache.spark.sql.zorder.table.storage.ClaimFile
 /**
  * A table as a clustering run sees it. To locate a table checks whether tables of its kind can be rewritten; to open
  * it also checks whether this user can.
+ *
+ * `refusal...` gives an exception: a dry run may say it, and `force` may overrule it. `check...` throws one.
  */
 trait ClusterTable {
 
@@ -64,7 +66,7 @@ trait ClusterTable {
    * @param paths
    *   of stored columns
    */
-  def unskippable(paths: Seq[Seq[String]]): Option[ZOrderException] = None
+  def refusalOfBounds(paths: Seq[Seq[String]]): Option[ZOrderException] = None
 
   /** The columns that the format itself keeps as those the table is clustered by, as SQL; None if it keeps none. */
   def clusteredBy: Option[Seq[String]] = None
@@ -75,7 +77,7 @@ trait ClusterTable {
    * @param columns
    *   as SQL
    */
-  def notAllowed(columns: Seq[String]): Option[ZOrderException] = None
+  def refusalOfColumns(columns: Seq[String]): Option[ZOrderException] = None
 
   /** The statement that gives the table these columns first; None if the format allows a run by them as it is. */
   def reclustered(columns: Seq[String]): Option[String] = None
@@ -92,7 +94,7 @@ trait ClusterTable {
   /**
    * A refusal if the user has not agreed yet to what a run in place does to others. A dry run says it in its reason.
    */
-  def notAgreed: Option[ZOrderConsentException] = None
+  def refusalWithoutConsent: Option[ZOrderConsentException] = None
 
   /** What is appended to the reason of a run in place. */
   def afterword: Option[String] = None
@@ -100,8 +102,8 @@ trait ClusterTable {
   /** The format's own settings of the table as options of a run. Only defaults come after them. */
   def formatOptions: Map[String, String] = Map.empty
 
-  /** Refuses a column that the format keeps for itself. */
-  def ownColumn(name: String): Option[ZOrderException] = None
+  /** A refusal if the format keeps a column of this name for itself. */
+  def refusalOfName(name: String): Option[ZOrderException] = None
 
   /** Settings of the session that its files have to be read and written with, in place of a run's own. */
   def settings: Map[String, String] = Map.empty

@@ -128,7 +128,7 @@ private[delta] final class DeltaClusterTable(
   override def columnId(path: Seq[String]): Option[String] =
     DeltaColumns.fields(schema, path).map(_.map(physical).mkString("."))
 
-  override def unskippable(paths: Seq[Seq[String]]): Option[ZOrderException] = {
+  override def refusalOfBounds(paths: Seq[Seq[String]]): Option[ZOrderException] = {
     val kept = snapshot.statCollectionLogicalSchema
     paths.find(p => !DeltaColumns.holds(kept, p)).map { p =>
       new ZOrderException(
@@ -140,7 +140,7 @@ private[delta] final class DeltaClusterTable(
 
   override def clusteredBy: Option[Seq[String]] = liquid.columns
 
-  override def notAllowed(columns: Seq[String]): Option[ZOrderException] = liquid.refusal(columns)
+  override def refusalOfColumns(columns: Seq[String]): Option[ZOrderException] = liquid.refusal(columns)
 
   override def reclustered(columns: Seq[String]): Option[String] = liquid.reclustered(columns)
 

@@ -94,7 +94,7 @@ final private[hudi] class HudiClusterTable(
     HudiClusterTable.MetaColumns ++ partitions
   }
 
-  override def ownColumn(column: String): Option[ZOrderException] =
+  override def refusalOfName(column: String): Option[ZOrderException] =
     HudiClusterTable.MetaColumns.find(_.equalsIgnoreCase(column)).map { own =>
       val keys = meta.getTableConfig.getRecordKeyFields
       if (own == HoodieRecord.RECORD_KEY_METADATA_FIELD && keys.isPresent)

@@ -118,8 +118,8 @@ final private[iceberg] class IcebergClusterTable(
   override def partitionText(escaped: String): String = URLDecoder.decode(escaped, "UTF-8")
   override def constantColumns: Seq[String] = IcebergPartitions.constant(table)
 
-  override def unskippable(paths: Seq[Seq[String]]): Option[ZOrderException] =
-    IcebergMetrics.unskippable(name, table, snapshot, paths)
+  override def refusalOfBounds(paths: Seq[Seq[String]]): Option[ZOrderException] =
+    IcebergMetrics.refusalOfBounds(name, table, snapshot, paths)
 
   override def files(): Seq[DataFile] = tasks.values.map { task =>
     val file = task.file

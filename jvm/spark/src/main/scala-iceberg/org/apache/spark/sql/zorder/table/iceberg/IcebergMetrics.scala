@@ -15,7 +15,7 @@ private[zorder] object IcebergMetrics {
   }
 
   /** Refuses the first of these columns by which look-ups would skip nothing. */
-  def unskippable(
+  def refusalOfBounds(
       name: String,
       table: Table,
       snapshot: Option[Snapshot],

@@ -51,7 +51,7 @@ object ColumnResolver {
       table: ClusterTable,
       schema: StructType,
       by: Seq[String]): Seq[ClusterColumn] = {
-    by.flatMap(sql => table.ownColumn(sql.trim.stripPrefix("`").stripSuffix("`")))
+    by.flatMap(sql => table.refusalOfName(sql.trim.stripPrefix("`").stripSuffix("`")))
       .foreach(refused => throw refused)
     on(
       session,

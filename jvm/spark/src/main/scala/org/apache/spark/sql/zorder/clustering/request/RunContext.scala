@@ -118,10 +118,10 @@ private[clustering] object RunContext {
     val asked = queries.fold(Set.empty[String])(_.columns.toSet)
     def resolved(schema: StructType): RunContext = {
       val columns = ColumnResolver.resolve(user, table, schema, by)
-      if (request.into.isEmpty) table.notAllowed(columns.map(_.sql)).foreach(refused => throw refused)
+      if (request.into.isEmpty) table.refusalOfColumns(columns.map(_.sql)).foreach(refused => throw refused)
       if (!options.force && request.into.isEmpty) {
         ColumnResolver.refuseElements(columns)
-        table.unskippable(columns.flatMap(_.path)).foreach(refused => throw refused)
+        table.refusalOfBounds(columns.flatMap(_.path)).foreach(refused => throw refused)
       }
       val partitionColumns = table.partitionSchema.fieldNames.toSeq
       val where = before.flatMap(_.over(schema, partitionColumns)).orElse(

@@ -25,7 +25,7 @@ final private[audit] class PartitionConditions(
     session: ClassicSession,
     table: ClusterTable,
     logged: LogColumns) {
-  private val constant = table.constantColumns.filter(table.ownColumn(_).isEmpty).toSet
+  private val constant = table.constantColumns.filter(table.refusalOfName(_).isEmpty).toSet
 
   /** By their texts in the log. */
   private val asked: Seq[(String, ResolvedColumn)] =

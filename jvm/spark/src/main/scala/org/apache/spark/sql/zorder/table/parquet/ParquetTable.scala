@@ -280,7 +280,7 @@ private[zorder] class PathParquetTable(
   override def partitionSchema: StructType = content.partitionSchema
 
   /** Files that lack a column have NULL there if they are read by their path, and the default if by the name. */
-  override def notAllowed(columns: Seq[String]): Option[ZOrderException] =
+  override def refusalOfColumns(columns: Seq[String]): Option[ZOrderException] =
     registered.filter(t => !named && t.schema.exists(_.metadata.contains(EXISTS_DEFAULT_COLUMN_METADATA_KEY)))
       .map { t =>
         new ZOrderException(
@@ -455,7 +455,7 @@ private[zorder] final class CatalogParquetTable(
   private var first = opened
 
   /** Elsewhere than on a store they never move unasked. */
-  override def notAgreed: Option[ZOrderConsentException] =
+  override def refusalWithoutConsent: Option[ZOrderConsentException] =
     if (agreed) None
     else
       Some(new ZOrderConsentException(
