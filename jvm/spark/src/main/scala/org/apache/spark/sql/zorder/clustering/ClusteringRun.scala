@@ -187,7 +187,8 @@ final private class BatchRun(context: RunContext, batches: Batches) {
       case Some(condition) =>
         Selection(pinned, table, schema, free, condition, overlap, statistics.columns)
     }
-    val own = matching.copy(others = owners.groupBy(identity).map { case (name, all) => name -> all.length })
+    val byClusterer = owners.groupBy(identity).map { case (name, all) => name -> all.length }
+    val own = matching.copy(ofClusterers = byClusterer)
     if (options.worstFiles < 1.0) worst(own) else own
   }
 
@@ -206,7 +207,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
       else {
         val hint = if (overlap) "" else " WITH (overlap = 'include') also takes files that only overlap it."
         val which = if (overlap) "overlaps" else "lies wholly inside"
-        s"No file $which WHERE ${selected.where}.$hint${selected.othersNote}"
+        s"No file $which WHERE ${selected.where}.$hint${selected.clusterersNote}"
       }
     BatchResult(context.report(selected).nothingToDo(reason))
   }
@@ -215,8 +216,8 @@ final private class BatchRun(context: RunContext, batches: Batches) {
   private def full(selected: Selection): BatchResult = {
     val batch =
       next(selected.files.groupBy(_.partition).map { case (p, files) => p -> files.map(_.length).sum }.toSeq)
-    val others = selected.files.filterNot(f => batch.finished(f.partition))
-    newLayout(selected.without(others), batch)
+    val later = selected.files.filterNot(f => batch.finished(f.partition))
+    newLayout(selected.without(later), batch)
   }
 
   /** The partitions of this batch; a dry run looks at all partitions at once. */
@@ -238,10 +239,10 @@ final private class BatchRun(context: RunContext, batches: Batches) {
       case Some(p) =>
         // FULL takes those in place, too; what came to a finished one since is left to the next statement
         val open = if (request.full) selected.files.map(_.partition).distinct.sorted else waiting.map(_._1)
-        val others = open.filterNot(d => d == p.directory || batches.isDone(d))
-        new PartitionStepRunner(context, batches).next(p, selected, others).getOrElse {
+        val left = open.filterNot(d => d == p.directory || batches.isDone(d))
+        new PartitionStepRunner(context, batches).next(p, selected, left).getOrElse {
           val elsewhere = placement.filterNot(_.directory == p.directory).flatMap(_.all)
-          newLayout(selected.without(elsewhere), Batch(Set(p.directory), others))
+          newLayout(selected.without(elsewhere), Batch(Set(p.directory), left))
         }
       case None if moving.isEmpty => allInPlace(selected)
       case None => incrementOrNewLayout(selected, moving, staying, batch)
@@ -261,12 +262,12 @@ final private class BatchRun(context: RunContext, batches: Batches) {
         grown = moving.filter(_.layoutId.isDefined).map(_.directory).toSet)
     def handled(result: BatchResult): Set[String] =
       result.batch.finished ++ result.batch.underway.map(_.directory)
-    def others(result: BatchResult): Seq[String] =
+    def leftAfter(result: BatchResult): Seq[String] =
       moving.map(_.directory).filterNot(handled(result))
     increment(selected, moving) match {
       case None => clusterAnew(except = staying)
       case Some(result) if !request.dryRun =>
-        result.copy(batch = result.batch.copy(left = others(result) ++ batch.left))
+        result.copy(batch = result.batch.copy(left = leftAfter(result) ++ batch.left))
       case Some(result) =>
         // partitions whose files with deletes come first grow in their layouts afterwards
         val (later, known) = moving.partition(p =>

@@ -36,12 +36,12 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
   /**
    * The next step of a partition, even if an earlier statement has begun it.
    *
-   * @param others
+   * @param left
    *   further partitions that wait
    * @return
    *   None if the partition has to be clustered anew: its layout is gone, or no longer fits the columns
    */
-  def next(placed: PlacedPartition, selected: Selection, others: Seq[String]): Option[BatchResult] = {
+  def next(placed: PlacedPartition, selected: Selection, left: Seq[String]): Option[BatchResult] = {
     val stored = placed.layoutId.flatMap(id => table.state.layout(id).map(LayoutLookUp.stored(id, _)))
     // a statement that began anew here might do so after each of its steps
     batches.underway.filter(u => stored.forall(_.id != u.ref.id)).foreach { u =>
@@ -54,7 +54,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
       ref <- stored
       input = progress.step("footers")(inspect(placed))(_.summary)
       if ref.fits(context.columnsOf(wholly(placed, ref, input)._2.plan).map(_.dataType))
-    } yield continued(placed, ref, input, selected, others)
+    } yield continued(placed, ref, input, selected, left)
   }
 
   private def continued(
@@ -62,13 +62,13 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
       ref: LayoutRef,
       input: Inspection,
       selected: Selection,
-      others: Seq[String]): BatchResult = {
+      left: Seq[String]): BatchResult = {
     val underway = batches.underway.map(_.copy(placed = placed, ref = ref, input = input))
       .getOrElse(ofEarlierRun(placed, ref, input))
     val report = context.report(selected, underway.layout)
     if (request.dryRun) {
       val steps = stepsAhead(underway)
-      val reads = steps.map(_.files.map(_.length).sum) ++ others.map(_ => 0L)
+      val reads = steps.map(_.files.map(_.length).sum) ++ left.map(_ => 0L)
       BatchResult(underway.forecast.shownIn(report).dryRun(
         batches.limitByReads(reads),
         s"about ${HumanReadable.count(steps.length.toLong, "step")} of an earlier run are left.${selected.summary}"))
@@ -76,7 +76,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
       val reason =
         if (batches.underway.isDefined) ""
         else s"This continues the steps of an earlier run.${selected.summary}"
-      take(Batch(left = others), underway, report, reason)
+      take(Batch(left = left), underway, report, reason)
     }
   }
 
@@ -130,23 +130,23 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
   /**
    * Rewrites the files of one step and commits them.
    *
-   * @param others
+   * @param rest
    *   what becomes of other partitions
    */
   private def take(
-      others: Batch,
+      rest: Batch,
       underway: StepsUnderway,
       report: RunReport,
       reason: String): BatchResult = {
     val (finished, left) =
-      if (underway.after.isEmpty) (others.finished + underway.directory, others.left)
-      else (others.finished, underway.directory +: others.left)
+      if (underway.after.isEmpty) (rest.finished + underway.directory, rest.left)
+      else (rest.finished, underway.directory +: rest.left)
     val rewritten = if (underway.deletesFirst) Set(underway.directory) else Set.empty[String]
-    val last = others.copy(
+    val last = rest.copy(
       finished,
       left,
       underway = None,
-      deletesRewritten = others.deletesRewritten ++ rewritten)
+      deletesRewritten = rest.deletesRewritten ++ rewritten)
     stepsAhead(underway) match {
       case steps @ step +: _ =>
         import underway.{growth, placed, waiting}
@@ -159,7 +159,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
         val batch =
           if (stepsLeft == 0) last
           else
-            others.copy(underway =
+            rest.copy(underway =
               Some(underway.copy(waiting = waiting -- replaced, stepsLeft = stepsLeft)))
         BatchResult(written.copy(reason = (reason + written.rebased).trim), batch)
       case _ =>

@@ -78,8 +78,8 @@ final private[iceberg] class IcebergChanges(table: Table, branch: Option[String]
     case Some(task) if !isSame(before, task) => None
     case Some(task) =>
       val positional = task.deletes.asScala.filter(IcebergChanges.isPositional).toSeq
-      val others = before.deletes.asScala.filterNot(IcebergChanges.isPositional).toSeq
-      val left = Some(UncommittedFile.task(table, task.file, positional ++ others))
+      val equality = before.deletes.asScala.filterNot(IcebergChanges.isPositional).toSeq
+      val left = Some(UncommittedFile.task(table, task.file, positional ++ equality))
       val positionalBefore = before.deletes.asScala.filter(IcebergChanges.isPositional).toSeq
       if (positional.map(IcebergChanges.place).toSet == positionalBefore.map(IcebergChanges.place).toSet)
         Some(FileChange(left, Removed.None))

@@ -32,7 +32,7 @@ import org.apache.spark.unsafe.types.UTF8String
  *   the folded condition; empty without one
  * @param worst
  *   whether only the worst of its files were taken
- * @param others
+ * @param ofClusterers
  *   how many files other clusterers keep, by their names: for this statement, they are not there
  */
 final private[zorder] case class Selection(
@@ -41,12 +41,12 @@ final private[zorder] case class Selection(
     footers: Option[Seq[FileFooter]] = None,
     where: String = "",
     worst: Boolean = false,
-    others: Map[String, Int] = Map.empty) {
+    ofClusterers: Map[String, Int] = Map.empty) {
 
   /** All files that the statement looked at. */
   def considered: Int = files.length + leftAlone
 
-  def leftAlone: Int = kept.length + others.values.sum
+  def leftAlone: Int = kept.length + ofClusterers.values.sum
 
   /** The footers of the taken files, each read once. */
   def footersIn(session: ClassicSession, columns: Seq[StatColumn]): Seq[FileFooter] =
@@ -64,7 +64,7 @@ final private[zorder] case class Selection(
     }
 
   /** Ends the reason of a result. */
-  def summary: String = taken + othersNote
+  def summary: String = taken + clusterersNote
 
   private def taken: String =
     if (where.isEmpty && !worst) ""
@@ -75,7 +75,7 @@ final private[zorder] case class Selection(
     }
 
   /** Says which files other clusterers keep. */
-  def othersNote: String = others.toSeq.sorted.map { case (name, n) =>
+  def clusterersNote: String = ofClusterers.toSeq.sorted.map { case (name, n) =>
     val what = if (n == 1) "is left alone: FULL takes it." else "are left alone: FULL takes them."
     s" ${HumanReadable.count(n.toLong, "file")} clustered by $name $what"
   }.mkString

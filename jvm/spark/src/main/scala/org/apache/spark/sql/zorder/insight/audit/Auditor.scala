@@ -232,7 +232,7 @@ private[audit] object LayoutPurpose {
 
 /** The statements that mend what an audit has found. */
 final private class AuditStatements(session: ClassicSession, target: TableRef, table: ClusterTable) {
-  private lazy val others = table.hasOthersFiles
+  private lazy val keptByOthers = table.hasOthersFiles
 
   /** @param partitions to restrict it to; empty for the whole table */
   def of(fix: Fix, partitions: Seq[String]): String = fix match {
@@ -243,7 +243,7 @@ final private class AuditStatements(session: ClassicSession, target: TableRef, t
       val where =
         if (conditions.isEmpty || conditions.exists(_.isEmpty)) "" else conditions.flatten.mkString(" OR ")
       table.reclustered(columns)
-        .getOrElse(ClusterRequest.sql(target, full || others, where, columns, curve, options))
+        .getOrElse(ClusterRequest.sql(target, full || keptByOthers, where, columns, curve, options))
   }
 
   /** What holds in one partition alone; None where its directories are not named after columns. */

@@ -105,7 +105,7 @@ private[zorder] final class ParquetVacuum(
    */
   private def isStillOld(journal: Journal, units: Seq[SwapUnit], runs: Seq[Journal]): Boolean = {
     val old = units.map(_.old).toSet
-    val used = store.others(runs.map(_.txn).toSet).filter(_.state != JournalState.Done)
+    val used = store.except(runs.map(_.txn).toSet).filter(_.state != JournalState.Done)
       .flatMap(_.units.flatMap(u => Seq(u.staged, u.target, u.old))).toSet
     store.get(journal.txn).exists(now => old.subsetOf(now.units.map(_.old).toSet)) && !old.exists(used)
   }

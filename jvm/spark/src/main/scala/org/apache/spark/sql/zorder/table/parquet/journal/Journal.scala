@@ -318,8 +318,8 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
       isTable(d) || isBeside(d) || at.topOf(journal.home, d).isDefined)
   }
 
-  /** The same without those of these commits, which are not read. */
-  def others(txns: Set[String]): Seq[Journal] = readable(txns).filter(isOwn)
+  /** All but those of these commits, which are not read. */
+  def except(txns: Set[String]): Seq[Journal] = readable(txns).filter(isOwn)
 
   /** Those too that have come with a copy, but for those of some commits. */
   private[zorder] def readable(without: Set[String] = Set.empty): Seq[Journal] =
