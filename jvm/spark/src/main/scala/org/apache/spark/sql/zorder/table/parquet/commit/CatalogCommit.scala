@@ -15,7 +15,6 @@ import org.apache.spark.sql.zorder.table.parquet.files.{
   ActiveWriters,
   DirectoryListing,
   FileMoves,
-  FilePermissions,
   UnfinishedFiles
 }
 import org.apache.spark.sql.zorder.table.parquet.journal.{
@@ -113,14 +112,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
 
   private def refresh(unit: SwapUnit, now: DirectoryListing): SwapUnit = {
     CarriedOverFiles.checkInputs(unit, now)
-    if (hasOwners) {
-      FilePermissions.copy(fs, unit.old, unit.staged)
-      unit.inputs.headOption.foreach { model =>
-        unit.outputs.foreach { o =>
-          FilePermissions.copy(fs, new Path(unit.old, model.rel), new Path(unit.staged, o.rel))
-        }
-      }
-    }
+    if (hasOwners) CarriedOverFiles.copyPermissions(fs, unit, unit.old)
     CarriedOverFiles.sync(fs, unit, now)
   }
 

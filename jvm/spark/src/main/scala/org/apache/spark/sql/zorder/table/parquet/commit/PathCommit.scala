@@ -80,7 +80,7 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
     // prepared
     val units = refreshed(draft)
     CrashPoint.hit("synced")
-    units.foreach(copyAttributes)
+    units.foreach(u => CarriedOverFiles.copyPermissions(fs, u, u.target))
     // where old partitions wait for the vacuum, nobody may read what the table's directory keeps from them
     if (units.exists(_.target != draft.home)) {
       fs.mkdirs(store.retired(draft.txn))
@@ -155,15 +155,6 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
         CarriedOverFiles.checkOutputs(fs, unit, unit.kept.filter(k => k.isData && present(k)))
         CarriedOverFiles.sync(fs, unit, now)
     }
-
-  private def copyAttributes(unit: SwapUnit): Unit = {
-    FilePermissions.copy(fs, unit.target, unit.staged)
-    unit.inputs.headOption.foreach { model =>
-      unit.outputs.foreach { o =>
-        FilePermissions.copy(fs, new Path(unit.target, model.rel), new Path(unit.staged, o.rel))
-      }
-    }
-  }
 }
 
 /**

@@ -7,6 +7,7 @@ import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.files.{
   DirectoryListing,
   FileMoves,
+  FilePermissions,
   ListedFile,
   UnfinishedFiles
 }
@@ -171,6 +172,21 @@ private[zorder] object CarriedOverFiles {
       FileMoves.copy(fs, new Path(now.root, f.rel), new Path(unit.staged, f.rel), f.modified)
     }
     unit.copy(kept = wanted)
+  }
+
+  /**
+   * Gives the staged directory and its new files the owner, the mode and the ACL of old ones.
+   *
+   * @param from
+   *   where the old files lie
+   */
+  def copyPermissions(fs: FileSystem, unit: SwapUnit, from: Path): Unit = {
+    FilePermissions.copy(fs, from, unit.staged)
+    unit.inputs.headOption.foreach { model =>
+      unit.outputs.foreach { o =>
+        FilePermissions.copy(fs, new Path(from, model.rel), new Path(unit.staged, o.rel))
+      }
+    }
   }
 
   /** Data files in `now` that are neither rewritten nor copied yet, and are finished. */
