@@ -19,7 +19,7 @@ import org.apache.iceberg.spark.SparkCatalog
 import org.apache.iceberg.spark.source.SparkTable
 import org.apache.iceberg.util.PropertyUtil
 import org.apache.spark.sql.catalyst.analysis.{NoSuchNamespaceException, NoSuchTableException}
-import org.apache.spark.sql.connector.catalog.{CatalogPlugin, Identifier, ViewCatalog}
+import org.apache.spark.sql.connector.catalog.{Identifier, ViewCatalog}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.ActiveSession
@@ -63,7 +63,7 @@ final class IcebergFormat extends TableFormat {
   }
 
   private def isView(session: ClassicSession, parts: Seq[String]): Boolean =
-    IcebergFormat.catalogOf(session, parts) match {
+    Provider.catalogOf(session, parts) match {
       case (views: ViewCatalog, path) =>
         val isWhole = path.size > 1 || path.size < parts.size
         val namespace =
@@ -74,7 +74,7 @@ final class IcebergFormat extends TableFormat {
 
   /** Spark's own catalog may hold tables of other formats, whose adapters then refuse the name. */
   private def inIcebergCatalog(session: ClassicSession, parts: Seq[String]): Boolean =
-    IcebergFormat.catalogOf(session, parts)._1.isInstanceOf[SparkCatalog]
+    Provider.catalogOf(session, parts)._1.isInstanceOf[SparkCatalog]
 
   private def checked(
       session: ClassicSession,
@@ -89,13 +89,6 @@ final class IcebergFormat extends TableFormat {
 }
 
 private[iceberg] object IcebergFormat {
-
-  /** The catalog in which a name is looked up, and the rest of the name. */
-  private def catalogOf(session: ClassicSession, parts: Seq[String]): (CatalogPlugin, Seq[String]) = {
-    val catalogs = session.sessionState.catalogManager
-    if (parts.size > 1 && catalogs.isCatalogRegistered(parts.head)) (catalogs.catalog(parts.head), parts.tail)
-    else (catalogs.currentCatalog, parts)
-  }
 
   val VersionHint = "metadata/version-hint.text"
 

@@ -11,7 +11,7 @@ import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
-import org.apache.spark.sql.connector.catalog.{CatalogV2Util, Identifier, Table, TableCatalog}
+import org.apache.spark.sql.connector.catalog.{CatalogPlugin, CatalogV2Util, Identifier, Table, TableCatalog}
 import org.apache.spark.sql.zorder.conf.{NearestName, OptionSetting, SessionKeys}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
@@ -255,17 +255,24 @@ object Provider {
    * a catalog is one of the empty namespace, and not of the current one.
    */
   def load(session: SparkSession, parts: Seq[String]): Option[Table] = {
-    val catalogs = Shims.classic(session).sessionState.catalogManager
-    val named = parts.size > 1 && catalogs.isCatalogRegistered(parts.head)
-    val catalog = if (named) catalogs.catalog(parts.head) else catalogs.currentCatalog
-    val path = if (named) parts.tail else parts
+    val (catalog, path) = catalogOf(session, parts)
+    val named = path.size < parts.size
     // Spark's own catalog has no table without a namespace
     val isWhole = path.size > 1 || named && !CatalogV2Util.isSessionCatalog(catalog)
-    val namespace = if (isWhole) path.init.toArray else catalogs.currentNamespace
+    val namespace =
+      if (isWhole) path.init.toArray
+      else Shims.classic(session).sessionState.catalogManager.currentNamespace
     catalog match {
       case tables: TableCatalog => Some(tables.loadTable(Identifier.of(namespace, path.last)))
       case _ => None
     }
+  }
+
+  /** The catalog in which a name is looked up, and the rest of the name. */
+  private[table] def catalogOf(session: SparkSession, parts: Seq[String]): (CatalogPlugin, Seq[String]) = {
+    val catalogs = Shims.classic(session).sessionState.catalogManager
+    if (parts.size > 1 && catalogs.isCatalogRegistered(parts.head)) (catalogs.catalog(parts.head), parts.tail)
+    else (catalogs.currentCatalog, parts)
   }
 
   private def deltaAt(session: SparkSession, path: String): Boolean = {
