@@ -1,6 +1,7 @@
 package sparkzorder.curve
 
 import java.math.BigInteger
+import java.util.Comparator
 
 /**
  * One value of a column in the form that everything here compares: a signed 64-bit number or a byte
@@ -68,6 +69,11 @@ object NormalizedBytes {
       i += 1
     }
     Integer.compare(a.length, b.length)
+  }
+
+  /** The same as a comparator. */
+  val order: Comparator[Array[Byte]] = new Comparator[Array[Byte]] {
+    override def compare(a: Array[Byte], b: Array[Byte]): Int = compareBytes(a, b)
   }
 }
 

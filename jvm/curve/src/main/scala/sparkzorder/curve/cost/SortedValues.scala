@@ -68,7 +68,7 @@ object SortedValues {
   /** Sorts a copy of the array; the byte strings themselves are shared. */
   def ofBytes(values: Array[Array[Byte]]): SortedValues = {
     val copy = values.clone()
-    java.util.Arrays.sort(copy, bytewise)
+    java.util.Arrays.sort(copy, NormalizedBytes.order)
     new SortedBytes(copy)
   }
 
@@ -82,10 +82,6 @@ object SortedValues {
         case NormalizedLong(value) => value
         case _ => throw new IllegalArgumentException("the values of a column are of one kind")
       }.toArray)
-  }
-
-  private val bytewise: java.util.Comparator[Array[Byte]] = new java.util.Comparator[Array[Byte]] {
-    override def compare(a: Array[Byte], b: Array[Byte]): Int = NormalizedBytes.compareBytes(a, b)
   }
 
   /** The first index for which a condition holds that never turns false again; `size` if there is none. */

@@ -7,6 +7,7 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, GetStructField}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
+import org.apache.spark.sql.catalyst.util.QuotingUtils
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, StructField, StructType}
 
@@ -48,7 +49,7 @@ object ColumnPath {
 
   private def quoteIfNeeded(part: String): String =
     if (part.matches("[A-Za-z_][A-Za-z0-9_]*") && isNoWord(part)) part
-    else "`" + part.replace("`", "``") + "`"
+    else QuotingUtils.quoteIdentifier(part)
 
   /**
    * Whether it is neither a literal such as NULL nor a word that some session reserves. No such word has a

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.stats
 
 import org.apache.spark.sql.{Column, DataFrame}
+import org.apache.spark.sql.catalyst.util.QuotingUtils
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.types._
 
@@ -121,7 +122,7 @@ object Checksum {
   def of(df: DataFrame): Checksum = {
     val (known, skipped) = df.schema.fields.toSeq.partition(f => hashable(f.dataType))
     val parts = known.flatMap { f =>
-      val column = df.col("`" + f.name.replace("`", "``") + "`")
+      val column = df.col(QuotingUtils.quoteIdentifier(f.name))
       Seq(column.isNull, withoutMaps(column, f.dataType))
     }
     // a leading literal, so that a frame without columns still has a hash

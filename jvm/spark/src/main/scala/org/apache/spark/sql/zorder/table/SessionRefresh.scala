@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.util.QuotingUtils
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -22,7 +23,7 @@ private[zorder] object SessionRefresh extends Logging {
    */
   def apply(session: ClassicSession, ref: TableRef, roots: Seq[Path]): Unit = {
     tried(ref match {
-      case TableRef.Name(parts) => named(session, parts.map(p => s"`${p.replace("`", "``")}`").mkString("."))
+      case TableRef.Name(parts) => named(session, QuotingUtils.quoteNameParts(parts))
       // the session may have read the table by any name that the catalog has for it
       case TableRef.Location(_) => session.sessionState.catalog.invalidateAllCachedTables()
     })

@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.{Path => HadoopPath}
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.expressions.{Alias, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.Project
-import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.catalyst.util.{DateTimeUtils, QuotingUtils}
 import org.apache.spark.sql.catalyst.util.DateTimeConstants.{
   MICROS_PER_DAY,
   MICROS_PER_MILLIS,
@@ -41,7 +41,8 @@ private[delta] object DeltaRows {
     val tracked = RowTracking.preserveRowTrackingColumns(read, snapshot)
     val names = tracked.columns.toSeq
     val path: Column = col("_metadata.file_path").as(InputRelation.PathColumn)
-    val located = tracked.select(names.map(n => tracked(quoted(n))) :+ path: _*).queryExecution.analyzed
+    val columns = names.map(n => tracked(QuotingUtils.quoteIdentifier(n))) :+ path
+    val located = tracked.select(columns: _*).queryExecution.analyzed
     val route =
       if (partitions.length == 1) Literal(0)
       else NumberOfFile(located.output.last, FileNumbers(numbers(partitions)))
@@ -64,8 +65,6 @@ private[delta] object DeltaRows {
     partitions.zipWithIndex.flatMap { case (p, i) =>
       p.files.map(f => new HadoopPath(f.path).toUri.toString -> i)
     }.toMap
-
-  private def quoted(name: String): String = s"`${name.replace("`", "``")}`"
 }
 
 /**

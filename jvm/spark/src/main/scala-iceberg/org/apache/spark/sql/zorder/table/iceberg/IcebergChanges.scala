@@ -122,7 +122,7 @@ private[iceberg] object IcebergChanges {
 
   def isPositional(delete: DeleteFile): Boolean = delete.content == FileContent.POSITION_DELETES
 
-  /** Deletion vectors share files. */
+  /** Which delete it is: one file holds the deletion vectors of many data files. */
   private[iceberg] def place(delete: DeleteFile): (String, Option[Long]) =
     (delete.location, Option(delete.contentOffset).map(o => o: Long))
 }

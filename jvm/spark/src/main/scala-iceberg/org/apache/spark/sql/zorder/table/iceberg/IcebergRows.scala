@@ -208,8 +208,8 @@ private[iceberg] object UncommittedFile {
 final private[iceberg] class IcebergDeletes(tasks: Iterable[FileScanTask]) {
 
   /** The number of rows in the data files that a delete file applies to. */
-  private val reach: Map[(String, Any), Long] = tasks.toSeq
-    .flatMap(t => IcebergDeletes.of(t).map(IcebergDeletes.key(_) -> t.file.recordCount))
+  private val reach: Map[(String, Option[Long]), Long] = tasks.toSeq
+    .flatMap(t => IcebergDeletes.of(t).map(IcebergChanges.place(_) -> t.file.recordCount))
     .groupBy(_._1).map { case (delete, rows) => delete -> rows.map(_._2).sum }
 
   /**
@@ -218,7 +218,7 @@ final private[iceberg] class IcebergDeletes(tasks: Iterable[FileScanTask]) {
    */
   def share(task: FileScanTask): Double = {
     val deleted =
-      IcebergDeletes.of(task).map(d => d.recordCount.toDouble / math.max(1L, reach(IcebergDeletes.key(d))))
+      IcebergDeletes.of(task).map(d => d.recordCount.toDouble / math.max(1L, reach(IcebergChanges.place(d))))
     math.min(1.0, deleted.sum)
   }
 }
@@ -230,9 +230,6 @@ private[iceberg] object IcebergDeletes {
     val deletes = task.deletes.asScala
     if (deletes.forall(ContentFileUtil.isDV)) Some(deletes.map(d => d.recordCount: Long).sum) else None
   }
-
-  /** One file holds the deletion vectors of many data files. */
-  private def key(d: DeleteFile): (String, Any) = (d.location, d.contentOffset)
 
   /** Delete files that are newer than the data file. A rewrite has already left out the rows of older ones. */
   private def of(task: FileScanTask): Seq[DeleteFile] = task.deletes.asScala.toSeq.filter { d =>

@@ -119,7 +119,7 @@ final case class BytesSample(normalized: Array[Array[Byte]], isNull: Array[Boole
 
   private lazy val values: Array[Array[Byte]] = {
     val nonNull = normalized.indices.iterator.filterNot(isNull(_)).map(normalized(_)).toArray
-    java.util.Arrays.sort(nonNull, BytesSample.order)
+    java.util.Arrays.sort(nonNull, NormalizedBytes.order)
     nonNull
   }
 
@@ -145,12 +145,6 @@ final case class BytesSample(normalized: Array[Array[Byte]], isNull: Array[Boole
   override def ranks(scale: Scale): Array[Int] = {
     val strings = scale.asInstanceOf[BytesScale]
     Array.tabulate(normalized.length)(i => if (isNull(i)) 0 else strings.rank(normalized(i)))
-  }
-}
-
-object BytesSample {
-  private val order: java.util.Comparator[Array[Byte]] = new java.util.Comparator[Array[Byte]] {
-    override def compare(a: Array[Byte], b: Array[Byte]): Int = NormalizedBytes.compareBytes(a, b)
   }
 }
 

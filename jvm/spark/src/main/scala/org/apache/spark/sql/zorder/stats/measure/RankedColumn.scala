@@ -160,14 +160,11 @@ private[zorder] object RankScale {
     java.util.Arrays.copyOf(all, n)
   }
 
-  private val bytewise: java.util.Comparator[Array[Byte]] = new java.util.Comparator[Array[Byte]] {
-    override def compare(a: Array[Byte], b: Array[Byte]): Int = NormalizedBytes.compareBytes(a, b)
-  }
-
   private def distinctBytes(values: Iterator[Array[Byte]]): Array[Array[Byte]] = {
     val all = values.toArray
-    java.util.Arrays.sort(all, bytewise)
-    all.indices.filter(i => i == 0 || bytewise.compare(all(i - 1), all(i)) != 0).map(all(_)).toArray
+    val order = NormalizedBytes.order
+    java.util.Arrays.sort(all, order)
+    all.indices.filter(i => i == 0 || order.compare(all(i - 1), all(i)) != 0).map(all(_)).toArray
   }
 
   final private class Numbers(values: Array[Long], spacing: Spacing) extends RankScale {
@@ -201,7 +198,7 @@ private[zorder] object RankScale {
     override def size: Int = values.length
     override def span: Option[Double] = None
     override def rank(normalized: NormalizedValue): Int =
-      java.util.Arrays.binarySearch(values, bytes(normalized), bytewise)
+      java.util.Arrays.binarySearch(values, bytes(normalized), NormalizedBytes.order)
 
     override protected def distance(from: Int, to: Int): Double = place(to) - place(from)
 
