@@ -2,15 +2,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import scala.collection.JavaConverters._
 
-import org.apache.iceberg.{
-  DeleteFile,
-  FileContent,
-  FileScanTask,
-  HasTableOperations,
-  Snapshot,
-  Table,
-  TableProperties
-}
+import org.apache.iceberg.{DeleteFile, FileContent, FileScanTask, Snapshot, Table}
 import org.apache.iceberg.data.BaseDeleteLoader
 import org.apache.iceberg.deletes.PositionDeleteIndex
 import org.apache.iceberg.util.SnapshotUtil
@@ -25,12 +17,11 @@ import org.apache.spark.sql.types.{BooleanType, DataType}
  * that came later need nothing, since they apply to the rewritten rows too; they are left out of all tasks here.
  */
 final private[iceberg] class IcebergChanges(table: Table, branch: Option[String]) {
-  private val operations = table.asInstanceOf[HasTableOperations].operations
+  private val operations = IcebergRefusals.operations(table)
   private val shapeBefore = shape()
 
   /** The table's own when it was opened: which columns the names in files without ids stand for. */
-  val nameMapping: Option[String] =
-    Option(operations.current.properties.get(TableProperties.DEFAULT_NAME_MAPPING))
+  val nameMapping: Option[String] = IcebergColumns.mappingText(operations.current.properties)
 
   /** Whether rows have ids that they keep when they are moved. */
   def hasRowIds: Boolean = operations.current.formatVersion >= IcebergChanges.WithRowIds
@@ -55,7 +46,7 @@ final private[iceberg] class IcebergChanges(table: Table, branch: Option[String]
       now.schema.asStruct,
       now.spec.specId,
       now.sortOrder.orderId,
-      now.properties.get(TableProperties.DEFAULT_NAME_MAPPING))
+      IcebergColumns.mappingText(now.properties))
   }
 
   /** The tasks of those of these files that the snapshot has; None if it has one of them more than once. */

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
 import java.net.{URLDecoder, URLEncoder}
+import java.util.{Map => JMap}
 
 import scala.collection.JavaConverters._
 
@@ -215,7 +216,11 @@ private object IcebergColumns {
   }
 
   private def mapping(table: Table): Option[NameMapping] =
-    Option(table.properties.get(TableProperties.DEFAULT_NAME_MAPPING)).map(NameMappingParser.fromJson)
+    mappingText(table.properties).map(NameMappingParser.fromJson)
+
+  /** Which columns the names in files without ids stand for, by the properties of a table. */
+  def mappingText(properties: JMap[String, String]): Option[String] =
+    Option(properties.get(TableProperties.DEFAULT_NAME_MAPPING))
 }
 
 /** The partitions of an Iceberg table, whose values are transforms of columns. */

@@ -11,7 +11,8 @@ import org.apache.iceberg.{
   FileScanTask,
   HasTableOperations,
   SnapshotRef,
-  Table
+  Table,
+  TableOperations
 }
 import org.apache.iceberg.TableProperties.WRITE_AUDIT_PUBLISH_ENABLED
 import org.apache.iceberg.hadoop.HadoopTables
@@ -107,6 +108,9 @@ private[iceberg] object IcebergRefusals {
   def table(name: String, table: Table): Unit =
     if (table.isInstanceOf[BaseMetadataTable] || !table.isInstanceOf[HasTableOperations])
       refuse("ZORDER_TABLE_REFUSED.ICEBERG_METADATA", "table" -> name)
+
+  /** What reads and replaces the table's metadata: a table without it has been refused. */
+  def operations(table: Table): TableOperations = table.asInstanceOf[HasTableOperations].operations
 
   /** A session may write to a branch that it does not name, and reads that branch. */
   def writeAuditPublish(name: String, table: Table, session: ClassicSession): Unit =

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 import scala.collection.JavaConverters._
 
 import org.apache.commons.codec.digest.DigestUtils
-import org.apache.iceberg.{ContentFile, FileScanTask, HasTableOperations, Schema, Table, TableProperties}
+import org.apache.iceberg.{ContentFile, FileScanTask, HasTableOperations, Schema, Table}
 import org.apache.iceberg.hadoop.HadoopFileIO
 import org.apache.iceberg.types.{Type, Types}
 import org.apache.spark.sql.types.{MetadataBuilder, StructType}
@@ -81,8 +81,7 @@ private[zorder] object IcebergIndexing {
    * says of names. A location may have had another table before, whose files had the same names.
    */
   def identities(table: Table, schema: Schema): Map[String, String] = {
-    val mapping = Option(table.properties.get(TableProperties.DEFAULT_NAME_MAPPING))
-    val names = mapping.fold("")(m => s" ${DigestUtils.sha256Hex(m)}")
+    val names = IcebergColumns.mappingText(table.properties).fold("")(m => s" ${DigestUtils.sha256Hex(m)}")
     val id = table match {
       case known: HasTableOperations => known.operations.current.uuid
       case _ => table.name

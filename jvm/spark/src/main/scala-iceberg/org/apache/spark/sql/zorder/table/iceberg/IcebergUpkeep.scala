@@ -9,7 +9,6 @@ import com.fasterxml.jackson.core.{JsonFactory, JsonToken}
 import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{
   BaseTable,
-  HasTableOperations,
   Snapshot,
   SnapshotRef,
   SnapshotSummary,
@@ -66,7 +65,7 @@ private[iceberg] object IcebergUpkeep {
   /** The table, whose commits fail with [[Written]] if the newest snapshot, or that of the branch, is another by then. */
   private def unlessWritten(opened: IcebergClusterTable, newest: Long): Table = {
     val branch = opened.branch.getOrElse(SnapshotRef.MAIN_BRANCH)
-    val own = opened.table.asInstanceOf[HasTableOperations].operations
+    val own = IcebergRefusals.operations(opened.table)
     val checked = new CheckedOperations(own) {
       override protected def check(base: TableMetadata, next: TableMetadata): Unit = {
         val now = Option(base.ref(branch)).map(ref => ref.snapshotId: Long)
@@ -131,14 +130,14 @@ private[iceberg] object IcebergVacuum extends Logging {
     val before = now - retention.atLeast(ownMs(table))
     val replaced = removingSnapshots(table, before)
     val expired =
-      if (dryRun) replaced.map(told(_, SnapshotSummary.DELETED_FILES_PROP)).sum
+      if (dryRun) replaced.flatMap(Snapshots.number(_, SnapshotSummary.DELETED_FILES_PROP)).sum
       else expire(session, table, before)
     val others = if (opened.listsFiles) SharedLocation.others(session, opened) else None
     val found =
       if (others.isDefined) 0L
       else orphans(session, opened, now - math.max(LeastOrphanMs, retention.atLeast(OrphanMs)), dryRun)
-    val (files, bytes) =
-      (expired + found, replaced.map(told(_, SnapshotSummary.REMOVED_FILE_SIZE_PROP)).sum)
+    val files = expired + found
+    val bytes = replaced.flatMap(Snapshots.number(_, SnapshotSummary.REMOVED_FILE_SIZE_PROP)).sum
     val deleted =
       if (files == 0) Nil else Seq(VacuumResult(opened.root, files, bytes, 0L, VacuumStatus.Deleted))
     deleted ++ others.map(why => VacuumResult(opened.root, 0L, 0L, 0L, VacuumStatus.SharedLocation(why)))
@@ -162,9 +161,6 @@ private[iceberg] object IcebergVacuum extends Logging {
     // what the last one removed was held by a parent that is gone
     chain.drop(chain.lastIndexWhere(s => !expired(s.snapshotId))).dropRight(1)
   }
-
-  private def told(snapshot: Snapshot, property: String): Long =
-    Option(snapshot.summary.get(property)).fold(0L)(_.toLong)
 
   private def orphans(
       session: ClassicSession,
@@ -199,7 +195,7 @@ private object SharedLocation {
 
   /** Why files that no snapshot has stay; None if the location is the table's alone. */
   def others(session: ClassicSession, opened: IcebergClusterTable): Option[String] = {
-    val operations = opened.table.asInstanceOf[HasTableOperations].operations
+    val operations = IcebergRefusals.operations(opened.table)
     val listed = metadataFiles(session, opened)
     // what others commit meanwhile is not listed
     val mine = operations.refresh()

@@ -16,7 +16,6 @@ import org.apache.iceberg.{
   DeleteFile,
   FileMetadata,
   FileScanTask,
-  HasTableOperations,
   Snapshot,
   Table
 }
@@ -354,7 +353,7 @@ private[iceberg] object IcebergWriteProperties {
 
   /** The table with these properties in addition to its own, for one write. */
   def on(table: Table, options: Map[String, String]): Table = {
-    val own = table.asInstanceOf[HasTableOperations].operations
+    val own = IcebergRefusals.operations(table)
     val ours = of(options)
     new BaseTable(own, table.name) {
       override def properties: JMap[String, String] = {

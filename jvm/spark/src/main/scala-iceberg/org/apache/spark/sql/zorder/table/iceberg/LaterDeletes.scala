@@ -7,7 +7,6 @@ import org.apache.iceberg.{
   BaseTable,
   DataOperations,
   DeleteFile,
-  HasTableOperations,
   ManifestFile,
   ManifestFiles,
   Snapshot,
@@ -15,8 +14,7 @@ import org.apache.iceberg.{
   SnapshotSummary,
   Table,
   TableMetadata,
-  TableOperations,
-  TableProperties
+  TableOperations
 }
 import org.apache.iceberg.exceptions.ValidationException
 import org.apache.iceberg.util.SnapshotUtil
@@ -58,7 +56,7 @@ private[iceberg] object LaterDeletes {
 
     /** The table, whose commits are checked. */
     def of(table: Table): Table =
-      new BaseTable(new Guarded(table.asInstanceOf[HasTableOperations].operations, this), table.name)
+      new BaseTable(new Guarded(IcebergRefusals.operations(table), this), table.name)
   }
 
   final private class Guarded(own: TableOperations, guard: Guard) extends CheckedOperations(own) {
@@ -77,7 +75,7 @@ private[iceberg] object LaterDeletes {
         throw new ValidationException("The file %s came to the table again", file)
       }
       if (numbered(base)) throw new ValidationException("Rows of %s were given ids", own.current.location)
-      if (Option(base.properties.get(TableProperties.DEFAULT_NAME_MAPPING)) != guard.nameMapping)
+      if (IcebergColumns.mappingText(base.properties) != guard.nameMapping)
         throw new ValidationException("The name mapping of %s was changed", own.current.location)
       val dropped = lost(base, manifests(base), manifests(next))
       if (dropped.nonEmpty) throw new Dropped(dropped)

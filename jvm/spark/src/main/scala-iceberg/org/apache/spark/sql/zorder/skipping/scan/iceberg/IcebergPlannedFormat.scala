@@ -16,7 +16,7 @@ import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.index.StatisticsIndex
 import org.apache.spark.sql.zorder.skipping.scan._
-import org.apache.spark.sql.zorder.table.iceberg.IcebergIndexing
+import org.apache.spark.sql.zorder.table.iceberg.{IcebergIndexing, Snapshots}
 
 /**
  * Scans of Iceberg tables. The files that Iceberg has planned for a scan are taken from it with their
@@ -76,10 +76,8 @@ final private class UnplannedFiles(table: Table) extends PrunedFiles {
   override def mayAnswer(column: Attribute): Boolean = true
   override def leavesOut(filter: Expression): Boolean = false
 
-  override lazy val sizeInBytes: Long = {
-    val summary = Option(table.currentSnapshot).flatMap(s => Option(s.summary))
-    summary.flatMap(s => Option(s.get(SnapshotSummary.TOTAL_FILE_SIZE_PROP))).fold(0L)(_.toLong)
-  }
+  override lazy val sizeInBytes: Long = Option(table.currentSnapshot)
+    .flatMap(Snapshots.number(_, SnapshotSummary.TOTAL_FILE_SIZE_PROP)).getOrElse(0L)
 
   /** What a filter leaves, Iceberg says only when it plans; and whether a join by groups needs no shuffle. */
   override def leastBytes(filters: Seq[Expression]): Long = {
@@ -193,5 +191,5 @@ private object PlannedFiles {
 
   /** The data files of a snapshot, as its summary counts them. */
   def filesOf(snapshot: Snapshot): Option[Long] =
-    Option(snapshot.summary).flatMap(s => Option(s.get(SnapshotSummary.TOTAL_DATA_FILES_PROP))).map(_.toLong)
+    Snapshots.number(snapshot, SnapshotSummary.TOTAL_DATA_FILES_PROP)
 }
