@@ -25,7 +25,7 @@ class ColumnSearchSuite extends AnyFunSuite {
     val (even, odd) = Array.range(0, sample.rows).partition(_ % 2 == 0)
     val (known, unseen) = QueryHalves.of(RankQueries.of(queries, sample.scales))
     val rows = sample.take(even)
-    val heldOut = new HeldOut(sample.take(odd), unseen, Files, 8.0)
+    val heldOut = new HeldOut(sample.take(odd), unseen, Files, 8.0, missing = 0.0)
     val found = new ColumnSearch(rows, known, logged = true, heldOut, Files, 8.0)
     (found, found.sets(4, 8).sets)
   }
@@ -78,7 +78,7 @@ class ColumnSearchSuite extends AnyFunSuite {
     // nearly all the weight is on two columns, and four files cannot be cut by a third
     val asked = lookUps(table, Seq(0), 1) ++ lookUps(table, Seq(1), 0.02) ++ lookUps(table, Seq(2), 1)
     val (known, unseen) = QueryHalves.of(RankQueries.of(asked, sample.scales))
-    val heldOut = new HeldOut(sample.take(odd), unseen, 4, 8.0)
+    val heldOut = new HeldOut(sample.take(odd), unseen, 4, 8.0, missing = 0.0)
     val search = new ColumnSearch(sample.take(even), known, logged = true, heldOut, 4, 8.0)
     val found = search.sets(4, 8)
     assert(found.sets.forall(s => s.bits.length == s.order.length && s.bits.forall(_ >= 0.05)), found)
@@ -103,7 +103,7 @@ class ColumnSearchSuite extends AnyFunSuite {
     val (even, odd) = Array.range(0, sample.rows).partition(_ % 2 == 0)
     val (known, unseen) = QueryHalves.of(DefaultWorkload.of(sample))
     val rows = sample.take(even)
-    val heldOut = new HeldOut(sample.take(odd), unseen, 48, 8.0)
+    val heldOut = new HeldOut(sample.take(odd), unseen, 48, 8.0, missing = 0.0)
     val sets = new ColumnSearch(rows, known, logged = false, heldOut, 48, 8.0).sets(3, 3).sets
     assert(sets.last.columns.toSet == Set(0, 1, 2) && sets.last.layout == "zorder")
   }

@@ -21,7 +21,7 @@ final class HeldOut(
     queries: RankQueries,
     files: Int,
     pagesPerFile: Double,
-    missing: Double = 0.0) {
+    missing: Double) {
   import HeldOut._
 
   private[this] val pageRows = PlacedRows.pageRows(rows.rows, files, pagesPerFile)

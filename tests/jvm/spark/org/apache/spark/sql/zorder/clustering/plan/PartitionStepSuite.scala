@@ -93,7 +93,7 @@ class PartitionStepSuite extends AnyFunSuite {
 
   test("new rows that are appended: as many files in steps as at once") {
     val placed = PlacedPartition("", Some("x"), Map(0 -> files(1, 10)), newFiles = files(6, 100))
-    val append = GrowthPlan.Append(Array(0, 0, 1, 1, 2, 3, 4, 5), 600)
+    val append = GrowthPlan.Append(Array(0, 0, 1, 1, 2, 3, 4, 5), 600, merged = 0)
     val steps = PartitionStep.ahead(placed, placed.newFiles, append, layout, 200)
     assert(steps.map(_.outputs.each.length) === Seq(2, 2, 2) && steps.forall(_.finishes))
     assert(steps.forall(_.outputs.each.forall(_.level === OutputPlan.InSortedRun)))

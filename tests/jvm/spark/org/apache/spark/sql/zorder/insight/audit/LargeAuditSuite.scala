@@ -39,7 +39,8 @@ class LargeAuditSuite extends AnyFunSuite {
           DataFile(f"file:/t/part-$f%06d.parquet", 1L << 27, 0L, ""),
           Block(1000000, zones),
           None,
-          None)
+          None,
+          encrypted = false)
       }
       Scope.all(all, IndexedSeq.fill(columns)(Spacing.Whole)).head
     }

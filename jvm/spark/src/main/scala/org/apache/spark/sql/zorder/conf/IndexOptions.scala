@@ -52,10 +52,7 @@ object BloomBudget {
  * @param values
  *   columns whose values are listed where a file has few, in SQL
  */
-final case class IndexOptions(
-    bloom: Seq[String] = Nil,
-    budget: BloomBudget = BloomBudget.Default,
-    values: Seq[String] = Nil)
+final case class IndexOptions(bloom: Seq[String], budget: BloomBudget, values: Seq[String])
 
 object IndexOptions {
   private val Bloom = "bloom"

@@ -159,7 +159,7 @@ private[clustering] object GrowthPlan {
    * @param newLayoutFiles
    *   files that so many bytes make in a new layout; 0: not known
    */
-  final case class Append(fileOf: Array[Int], bytes: Long, merged: Int = 0, newLayoutFiles: Int = 0)
+  final case class Append(fileOf: Array[Int], bytes: Long, merged: Int, newLayoutFiles: Int = 0)
       extends GrowthPlan {
     def files: Int = fileOf.last + 1
 

@@ -156,7 +156,7 @@ final private[audit] case class AuditedFile(
     whole: Block,
     rowGroups: Option[IndexedSeq[Block]],
     pages: Option[FilePages],
-    encrypted: Boolean = false) {
+    encrypted: Boolean) {
 
   def lacksStatistics: Boolean = whole.zones.contains(Zone.Unknown)
 
