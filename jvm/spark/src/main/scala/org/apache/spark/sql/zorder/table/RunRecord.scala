@@ -110,7 +110,7 @@ object RunRecord {
  */
 sealed abstract class Operation(val text: String) {
 
-  /** Whether what it puts in place was written for it, and is nobody's if it fails. */
+  /** Whether the files that it puts in place were written by this commit, so that they may be deleted if it fails. */
   def makesFiles: Boolean = this == Operation.Optimize || this == Operation.Replace
 }
 

@@ -156,7 +156,10 @@ final private[clustering] class PresentLevels(
   /** Read once for all calls. */
   private lazy val pages = SomePages.of(session, input, tracked, input.footers.map(_.file))
 
-  /** The pages of some files stand for those of all: they weigh as much, beside the pages of a run. */
+  /**
+   * The levels of these files. Scales the rows of sampled pages up, so that they weigh as much as all pages would beside
+   * those that a run writes.
+   */
   def of(files: Seq[DataFile]): Levels =
     if (files.isEmpty) Levels(Nil, Nil, Nil)
     else {

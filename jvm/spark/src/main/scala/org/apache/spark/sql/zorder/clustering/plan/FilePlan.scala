@@ -29,8 +29,8 @@ final case class FilePlan(
 object FilePlan {
 
   /**
-   * How much larger a growing partition is taken to be: about as much as it grows until it is written anew
-   * (ADR 71).
+   * The factor by which the bytes of a growing partition are multiplied before its files are counted: it grows by about
+   * that until it is written anew (ADR 71).
    */
   private val Ahead = math.sqrt(2)
 

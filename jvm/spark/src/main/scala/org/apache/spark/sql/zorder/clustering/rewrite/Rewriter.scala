@@ -143,6 +143,9 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
 
   /**
    * Verifies, measures and commits the files written, after a conflict without the rows that others removed.
+   *
+   * @param found
+   *   read within the step `verify`, whose time it counts for
    */
   @tailrec
   private def commit(

@@ -134,10 +134,10 @@ private[table] object CatalogResolver {
     }
     val beside = JournalStore.beside(fs, root)
     val journals = if (access == Access.Change) beside.all() else Nil
-    // whatever way it takes now: before, it may have been exchanged, by its name or by its path
+    // also for a table that moves now: an earlier run may have exchanged its directories, and died
     if (access == Access.Change)
       PathRecovery.recover(beside, journals, ExchangeMark.of(session, Some(meta)), identity = identity)
-    // nothing that took place can be unfinished the other way: a table that has moved goes on to move
+    // a table that has moved takes the way Move, so a catalog journal found here has changed nothing and is withdrawn
     if (way == CommitWay.Exchange && journals.exists(j =>
         j.kind == JournalKind.Catalog && j.state != JournalState.Done))
       CatalogRecovery.recover(new CatalogEntry(session, name, meta.identifier, fs), journals)

@@ -181,7 +181,8 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     // not what the look for jobs has listed: one that ended during that has put its files there since
     journal.copy(units = journal.units.map { u =>
       val now = DirectoryListing.walk(fs, u.old)
-      // where old files are gone, somebody may have overwritten them, and the next statement asks
+      // if old files are missing, somebody may have overwritten this place: the next statement asks about its files
+      // (`LateFiles.ask`)
       val stands = u.oldFiles.filter(_.isData).forall(now.files.toSet)
       // what has the name of a file that came to the new place is a late file of the next statement
       val late = (if (stands) CarriedOverFiles.arrived(fs, u, now) else Nil)

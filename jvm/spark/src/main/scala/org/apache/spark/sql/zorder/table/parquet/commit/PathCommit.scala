@@ -133,7 +133,7 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
   private def beginAlone(txn: String): Unit = {
     mark.marked.filter(_ != txn).flatMap(store.get).foreach { journal =>
       if (journal.kind == JournalKind.Path) PathRecovery.awaitExchange(store, mark, journal.txn)
-      // also of one that is done: as it takes its mark away, it would take ours
+      // wait for one that is done, too: its `end` writes all properties, and could write ours away
       def isThere =
         mark.marked.contains(journal.txn) && store.get(journal.txn).exists(Heartbeat.isAlive(store, _))
       while (isThere) Thread.sleep(OtherMs)
@@ -344,7 +344,10 @@ private[zorder] trait ExchangeMark {
   /** The commit that it is of, if there is one. */
   def marked: Option[String]
 
-  /** After the last rename, forward or back; `units` are those that hold new data. Without effect if nothing began. */
+  /**
+   * After the last rename, forward or back; `units` are those that hold new data. Does nothing if the catalog has no mark
+   * of this commit.
+   */
   def end(txn: String, units: Seq[SwapUnit]): Unit
 }
 

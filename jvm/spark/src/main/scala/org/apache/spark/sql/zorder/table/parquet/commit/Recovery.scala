@@ -70,7 +70,7 @@ private[zorder] object PathRecovery {
         if (journal.owner == Journal.thisJvm || isAged(journal, stagingMs))
           store.get(journal.txn).foreach { now =>
             if (now.state == journal.state) act(store, mark, now, Heartbeat.LeaseMs)
-            // it has begun to exchange since, so whether it is dead is another question
+            // it has begun to exchange since: decide again, now by its signs of life
             else recoverOne(store, mark, now, stagingMs)
           }
     }
