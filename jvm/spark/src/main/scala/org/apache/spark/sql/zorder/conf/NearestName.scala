@@ -18,6 +18,12 @@ object NearestName {
   def hint(name: String, candidates: Iterable[String]): String =
     to(name, candidates).map(c => s" Did you mean $c?").getOrElse("")
 
+  /** The first of the names, for an error that says which there are. */
+  def listed(names: Seq[String]): String =
+    names.take(MostListed).mkString(", ") + (if (names.length > MostListed) ", ..." else "")
+
+  private val MostListed = 20
+
   /** Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */
   def distance(a: String, b: String): Int = {
     val d = Array.ofDim[Int](a.length + 1, b.length + 1)

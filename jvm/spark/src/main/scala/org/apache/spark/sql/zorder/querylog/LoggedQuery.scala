@@ -4,6 +4,7 @@ import java.sql.Timestamp
 
 import org.apache.commons.codec.binary.Hex
 import org.apache.commons.codec.digest.DigestUtils
+import org.apache.commons.lang3.StringUtils
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.skipping.predicate.{
@@ -142,8 +143,7 @@ private[zorder] object QueryText {
       val all = conditions.mkString(" AND ")
       if (conjunctions.size > 1 && conditions.size > 1) s"($all)" else all
     }.distinct
-    val whole = texts.sorted.mkString(" OR ")
-    if (whole.length <= MostCharacters) whole else whole.take(MostCharacters - 4) + " ..."
+    StringUtils.abbreviate(texts.sorted.mkString(" OR "), " ...", MostCharacters)
   }
 
   private def condition(c: LoggedCondition): String = c.kind match {

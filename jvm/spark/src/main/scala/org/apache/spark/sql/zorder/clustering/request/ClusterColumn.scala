@@ -159,7 +159,7 @@ object ColumnResolver {
           "table" -> table,
           "column" -> name,
           "hint" -> NearestName.hint(name, names),
-          "columns" -> (names.take(20).mkString(", ") + (if (names.length > 20) ", ..." else "")))
+          "columns" -> NearestName.listed(names))
       }
     }
   }

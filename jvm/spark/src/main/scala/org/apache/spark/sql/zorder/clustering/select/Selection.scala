@@ -287,7 +287,7 @@ private[zorder] object WhereCondition {
           "column" -> n,
           "table" -> table,
           "hint" -> NearestName.hint(n, schema.fieldNames),
-          "columns" -> schema.fieldNames.take(20).mkString(", "))
+          "columns" -> NearestName.listed(schema.fieldNames.toSeq))
       case None => refuse("ZORDER_INVALID_WHERE.NOT_RESOLVED", "where" -> where, "cause" -> firstLine(e))
     }
   }

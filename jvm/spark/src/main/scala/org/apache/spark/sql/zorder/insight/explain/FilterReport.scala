@@ -4,6 +4,7 @@ import java.util.BitSet
 
 import scala.util.control.NonFatal
 
+import org.apache.commons.lang3.StringUtils
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.{
   AttributeReference,
@@ -325,7 +326,7 @@ private[explain] object ExplainedFilter {
             PrettyAttribute(n.toString, t)
         }.sql
       catch { case scala.util.control.NonFatal(_) => e.toString }
-    if (whole.length <= MostCharacters) whole else whole.take(MostCharacters - 4) + " ..."
+    StringUtils.abbreviate(whole, " ...", MostCharacters)
   }
 }
 

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.sql.statement
 
+import org.apache.commons.lang3.StringUtils
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.{MultiAlias, Star}
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, Literal}
@@ -120,7 +121,7 @@ private[statement] object StatementText {
       "usage" -> usage)
   }
 
-  private def shorten(text: String): String = if (text.length <= 60) text else text.take(57) + "..."
+  private def shorten(text: String): String = StringUtils.abbreviate(text, 60)
 }
 
 /** Parses the table of a statement: a name in parts, a path in quotes, or ``format.`path` ``. */
