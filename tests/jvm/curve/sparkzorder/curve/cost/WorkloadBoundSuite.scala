@@ -41,13 +41,13 @@ class WorkloadBoundSuite extends AnyFunSuite {
   test("a heavy value costs its mass, NULL its share, whatever the layout") {
     val heavy = WorkloadBound.of(Seq(shape(1, Factor.equality(0, 0.4))), Unlimited.take(1), 64)
     assert(heavy.share == 0.4)
-    val nulls = WorkloadBound.of(Seq(shape(1, Factor(0, 0.3, 0.0, 0.3))), Unlimited.take(2), 64)
+    val nulls = WorkloadBound.of(Seq(shape(1, Factor.ofNull(0, 0.3))), Unlimited.take(2), 64)
     assert(near(nulls.share, 0.3))
   }
 
   test("boxes over all columns follow the surface law") {
     for (d <- 1 to 4; r <- Seq(0.01, 0.1)) {
-      val conjunction = shape(1, (0 until d).map(Factor.range(_, r)): _*)
+      val conjunction = shape(1, (0 until d).map(Factor.range(_, r, 0.0)): _*)
       val side = math.pow(256, -1.0 / d)
       assert(near(
         WorkloadBound.of(Seq(conjunction), Unlimited.take(d), 256).share,
@@ -64,7 +64,7 @@ class WorkloadBoundSuite extends AnyFunSuite {
           random.nextDouble(),
           columns.map { c =>
             if (random.nextBoolean()) Factor.equality(c, random.nextDouble() * 0.05)
-            else Factor.range(c, random.nextDouble() * 0.3)
+            else Factor.range(c, random.nextDouble() * 0.3, 0.0)
           }: _*)
       }
       val bound = WorkloadBound.of(shapes, Unlimited.take(3), 256)

@@ -80,7 +80,7 @@ final class Workload(data: DataSet, sampled: Array[Int], random: Random) {
     val n = sampled.length
     val low = sorted(column)((from * n).toInt)
     val high = sorted(column)(math.min(n - 1, ((from + width) * n).toInt))
-    (Factor.range(column, width), low, high)
+    (Factor.range(column, width, 0.0), low, high)
   }
 
   private def ask(sides: (Factor, Long, Long)*): Asked = {

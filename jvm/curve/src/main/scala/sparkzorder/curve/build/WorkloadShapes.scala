@@ -45,8 +45,8 @@ object WorkloadShapes {
       val share = lows.indices.map(k =>
         valued * sample.shareOfValues(column, RankSpan(lows(k), highs(k) + 1))).sum
       val nulls = if (conjunction.orNull(i)) 1.0 - valued else 0.0
-      if (lows.isEmpty) Factor(column, nulls, 0.0, nulls)
-      else if (lows.indices.forall(k => lows(k) == highs(k))) Factor(column, 0.0, 1.0, share + nulls)
-      else Factor(column, share, 1.0 - share, share + nulls)
+      if (lows.isEmpty) Factor.ofNull(column, nulls)
+      else if (lows.indices.forall(k => lows(k) == highs(k))) Factor.equality(column, share + nulls)
+      else Factor.range(column, share, share + nulls)
     }
 }

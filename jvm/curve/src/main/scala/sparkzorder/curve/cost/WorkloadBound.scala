@@ -138,11 +138,19 @@ final case class Factor(column: Int, flat: Double, slope: Double, least: Double)
 
 object Factor {
 
-  /** @param mass share of the rows that have the value */
+  /** @param mass share of the rows that match in any case */
   def equality(column: Int, mass: Double): Factor = Factor(column, 0.0, 1.0, mass)
 
-  /** @param width share of the rows that are in the range */
-  def range(column: Int, width: Double): Factor = Factor(column, width, 1.0 - width, 0.0)
+  /**
+   * @param width
+   *   share of the rows that are in the range
+   * @param mass
+   *   share of the rows that match in any case
+   */
+  def range(column: Int, width: Double, mass: Double): Factor = Factor(column, width, 1.0 - width, mass)
+
+  /** @param mass share of the rows that are NULL */
+  def ofNull(column: Int, mass: Double): Factor = Factor(column, mass, 0.0, mass)
 }
 
 /** A conjunction by its factors, asked with this weight. */
