@@ -24,7 +24,6 @@ import org.apache.spark.sql.zorder.clustering.request.RunContext
 import org.apache.spark.sql.zorder.clustering.rewrite.RewritePlan
 import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.stats.Footers
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 
 /**
@@ -32,7 +31,7 @@ import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
  * number, and then they are merged into their cells or become files of their own, as the write budget allows.
  */
 final private[clustering] class IncrementPlanner(context: RunContext, batches: Batches) {
-  import context.{curve, log, options, pinned, progress, request, statistics, table}
+  import context.{curve, log, options, pinned, progress, request, statistics}
   private val sizes = new StepSizes(context, batches)
 
   /**
@@ -44,14 +43,8 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
    *   None if all of them have to be clustered anew
    */
   def apply(partitions: Seq[(PlacedPartition, LayoutRef)], selected: Selection): Option[Planned] = {
-    val input = progress.step("footers") {
-      val (footers, pages) = Footers.readWithSomePages(
-        pinned,
-        partitions.flatMap(_._1.all),
-        statistics.columns,
-        statistics.paged)
-      Inspection(pinned, table, footers, statistics, options, pages)
-    }(_.summary)
+    val input =
+      progress.step("footers")(Inspection.read(context, partitions.flatMap(_._1.all)))(_.summary)
     // files that have lost all their rows leave no file when they are written again
     val (waiting, idle) =
       partitions.partition { case (p, _) => p.newFilesAfter.isDefined || input.rows(p.newFiles) > 0 }

@@ -18,7 +18,6 @@ import org.apache.spark.sql.zorder.clustering.request.RunContext
 import org.apache.spark.sql.zorder.clustering.rewrite.RewritePlan
 import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.clustering.draw.DrawnQueries
-import org.apache.spark.sql.zorder.stats.Footers
 import sparkzorder.curve.cost.Query
 
 /** Clusters files anew: samples rows, fits layouts, forecasts them, decides whether they gain enough. */
@@ -35,12 +34,9 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
   def apply(selected: Selection, batch: Batch, grown: Set[String]): Planned = {
     val input = progress.step("footers") {
       // queries of a log ask for pages of other columns, too, which are known later
-      val (footers, pages) =
-        if (log.isDefined || selected.footers.isDefined)
-          (selected.footersIn(pinned, statistics.columns), Nil)
-        else
-          Footers.readWithSomePages(pinned, selected.files, statistics.columns, statistics.paged)
-      Inspection(pinned, table, footers, statistics, options, pages)
+      if (log.isDefined || selected.footers.isDefined)
+        Inspection(pinned, table, selected.footersIn(pinned, statistics.columns), statistics, options)
+      else Inspection.read(context, selected.files)
     }(_.summary)
     val files = FilePlan(
       input.partitions,

@@ -12,12 +12,13 @@ import org.apache.spark.sql.zorder.conf.{RunOptions, SessionKeys}
 import org.apache.spark.sql.zorder.errors.ZOrderException.{refuse, firstLine}
 import org.apache.spark.sql.zorder.clustering.plan.FilePlan
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
-import org.apache.spark.sql.zorder.clustering.request.{PinnedSession, RunStatistics}
+import org.apache.spark.sql.zorder.clustering.request.{PinnedSession, RunContext, RunStatistics}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{
   FileFooter,
   FilePages,
+  Footers,
   InputProperties,
   StatColumn,
   StoredAs,
@@ -141,6 +142,14 @@ final class Inspection private (
 }
 
 object Inspection {
+
+  /** Reads the footers of these files, and pages of some of them. */
+  def read(context: RunContext, files: Seq[DataFile]): Inspection = {
+    import context.{options, pinned, statistics, table}
+    val (footers, pages) =
+      Footers.readWithSomePages(pinned, files, statistics.columns, statistics.paged)
+    Inspection(pinned, table, footers, statistics, options, pages)
+  }
 
   /**
    * Refuses files that a run cannot rewrite.
