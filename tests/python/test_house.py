@@ -15,7 +15,7 @@ pytestmark = pytest.mark.same_on_all_lines
 ROOTS = {
     "org.apache.spark.sql.zorder": "",
     "sparkzorder.curve": "curve",
-    # one object that sees what Delta shows to its own packages only
+    # one file that uses what Delta shows to its own packages only
     "org.apache.spark.sql.delta.zorder": "table.delta.lent",
 }
 # from the ground up: a room names those of its own layer and below; the rooms inside it are in its layer

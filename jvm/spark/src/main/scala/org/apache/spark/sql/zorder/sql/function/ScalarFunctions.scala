@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.{DataType, StringType}
 import org.apache.spark.sql.zorder.build.BuildInfo
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.{HilbertOrder, ZOrder, ZOrderCompare}
-import org.apache.spark.sql.zorder.expr.layout.{LayoutArgument, ZOrderFile, ZOrderKey}
+import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, ZOrderFile, ZOrderKey}
 import org.apache.spark.sql.zorder.clustering.fit.LayoutLookUp
 import org.apache.spark.sql.zorder.clustering.StoredLayout
 import org.apache.spark.unsafe.types.UTF8String
@@ -45,7 +45,6 @@ object FunctionEntry {
 
 /** The SQL functions, in the order in which the guide lists them. */
 object ScalarFunctions {
-  private val layouts = new LayoutArgument(LayoutLookUp.of(_, StoredLayout.json))
 
   private val zorder = entry(
     classOf[ZOrder],
@@ -109,7 +108,7 @@ object ScalarFunctions {
     """
     Examples:
       > SELECT _FUNC_('path:/data/t', a, b), count(*) FROM t GROUP BY 1;
-    """)(layouts.file)
+    """)(LayoutArgument.file)
 
   private val key = entry(
     classOf[ZOrderKey],
@@ -123,7 +122,7 @@ object ScalarFunctions {
     """
     Examples:
       > SELECT * FROM t ORDER BY _FUNC_('path:/data/t', a, b);
-    """)(layouts.key)
+    """)(LayoutArgument.key)
 
   private val version = entry(
     classOf[ZOrderVersion],
@@ -143,6 +142,35 @@ object ScalarFunctions {
     val info =
       FunctionEntry.describe(function, name, usage, arguments, examples, "misc_funcs", "built-in")
     FunctionEntry(name, info, builder)
+  }
+}
+
+/**
+ * Builds `zorder_file` and `zorder_key`. Their first argument is read when the query is analysed: the layout's JSON, or
+ * the name of a table that has one.
+ */
+private object LayoutArgument {
+
+  def file(arguments: Seq[Expression]): Expression = {
+    val (ref, columns) = split("zorder_file", arguments)
+    val own = ref.layout.columns.length
+    ZOrderFile(ref, columns.take(own), columns.drop(own))
+  }
+
+  def key(arguments: Seq[Expression]): Expression = {
+    val (ref, columns) = split("zorder_key", arguments)
+    ZOrderKey(ref, columns)
+  }
+
+  private def split(function: String, arguments: Seq[Expression]): (LayoutRef, Seq[Expression]) = {
+    if (arguments.length < 2)
+      refuse("ZORDER_INVALID_ARGUMENT.LAYOUT_AND_COLUMNS", "function" -> function)
+    val first = arguments.head
+    if (!first.resolved || !first.foldable)
+      refuse("ZORDER_INVALID_ARGUMENT.LAYOUT_NOT_LITERAL", "function" -> function, "value" -> first.sql)
+    val text = Option(first.eval()).map(_.toString)
+      .getOrElse(refuse("ZORDER_INVALID_ARGUMENT.LAYOUT_NULL", "function" -> function))
+    (LayoutLookUp.of(text, StoredLayout.json), arguments.tail)
   }
 }
 

@@ -3,13 +3,21 @@ package org.apache.spark.sql.delta.zorder
 import org.apache.spark.sql.delta.{
   NoOpTransactionExecutionObserver,
   OptimisticTransaction,
+  RowTracking,
+  Snapshot,
   TransactionExecutionObserver
 }
 
-/**
- * A statement of Delta's whose transaction begins at a version that was checked, or does not begin. Delta lets only its
- * own packages watch transactions.
- */
+// Delta shows what is used here to its own packages only. So this one file lies in a package below them.
+
+/** A commit that keeps the ids of the rows it moves. */
+object KeptRowIds {
+
+  /** The commit's tags. */
+  def tags(snapshot: Snapshot): Map[String, String] = RowTracking.addPreservedRowTrackingTagIfNotSet(snapshot)
+}
+
+/** A statement of Delta's whose transaction begins at a version that was checked, or does not begin. */
 object PinnedTransaction {
 
   /** The table had another version already. */
