@@ -12,7 +12,7 @@ object Evenly {
   def places(k: Int, n: Int): Array[Int] = Array.tabulate(k)(place(_, k, n))
 
   /** At most `most` of the elements, evenly spread, in their order. */
-  def some[A](all: Seq[A], most: Int): IndexedSeq[A] = {
+  def take[A](all: Seq[A], most: Int): IndexedSeq[A] = {
     val indexed = all.toIndexedSeq
     if (indexed.length <= most) indexed
     else IndexedSeq.tabulate(most)(i => indexed(place(i, most, indexed.length)))

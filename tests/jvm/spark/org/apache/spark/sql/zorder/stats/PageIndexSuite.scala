@@ -9,7 +9,7 @@ import org.apache.parquet.format.{ColumnIndex, Util}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types._
-import sparkzorder.curve.{NormalizedBytes, Evenly, NormalizedLong, Zone}
+import sparkzorder.curve.{Evenly, NormalizedBytes, NormalizedLong, Zone}
 
 class PageIndexSuite extends AnyFunSuite with StatsFixture {
 
@@ -47,9 +47,9 @@ class PageIndexSuite extends AnyFunSuite with StatsFixture {
   }
 
   test("of many files some are read, evenly taken: the first ones may be unlike the rest") {
-    assert(Evenly.some(0 until 10000, 1000) == (0 until 10000 by 10))
-    assert(Evenly.some(0 until 7, 1000) == (0 until 7))
-    assert(Evenly.some(0 until 1500, 1000).count(_ >= 750) == 500)
+    assert(Evenly.take(0 until 10000, 1000) == (0 until 10000 by 10))
+    assert(Evenly.take(0 until 7, 1000) == (0 until 7))
+    assert(Evenly.take(0 until 1500, 1000).count(_ >= 750) == 500)
     inTempDir { dir =>
       spark.range(0, 600, 1, 6).write.parquet(dir.resolve("t").toString)
       val files = parquetFiles(dir)

@@ -62,14 +62,14 @@ object PageIndex {
   private val MostFiles = 1000
 
   /** Those files, evenly taken. */
-  private[stats] def some(files: Seq[DataFile]): Seq[DataFile] = Evenly.some(files, MostFiles)
+  private[stats] def some(files: Seq[DataFile]): Seq[DataFile] = Evenly.take(files, MostFiles)
 
   /** The pages of at most `most` files, evenly taken. */
   def ofSome(
       session: ClassicSession,
       files: Seq[DataFile],
       columns: Seq[StatColumn],
-      most: Int = MostFiles): Seq[FilePages] = read(session, Evenly.some(files, most), columns)
+      most: Int = MostFiles): Seq[FilePages] = read(session, Evenly.take(files, most), columns)
 
   /**
    * Reads the indexes of the wanted columns only, in one Spark job (none for a handful of files); results in

@@ -22,7 +22,7 @@ final class ReadEstimator(val values: IndexedSeq[SortedValues], val questions: I
 
   /** Mean share that the queries read, per group. */
   def queries(levels: Levels): IndexedSeq[ByLevel[Double]] = {
-    val few = levels.map(Evenly.some(_, ReadEstimator.MostBlocks))
+    val few = levels.map(Evenly.take(_, ReadEstimator.MostBlocks))
     questions.map(group => few.map(QueryCost.mean(_, group)))
   }
 }

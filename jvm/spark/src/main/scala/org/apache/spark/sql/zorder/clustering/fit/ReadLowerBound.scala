@@ -21,7 +21,7 @@ final class ReadLowerBound(all: IndexedSeq[ReadLowerBound.Part], values: Indexed
   import ReadLowerBound._
 
   // of a partition without sampled rows nothing can be said
-  private val parts = Evenly.some(all.filter(_.sample.rows > 0), MostParts)
+  private val parts = Evenly.take(all.filter(_.sample.rows > 0), MostParts)
   private val rows = math.max(1.0, parts.map(_.rows).sum)
   private val tried = math.max(LeastTried, math.min(MostTried, Tried / math.max(1, parts.length)))
 

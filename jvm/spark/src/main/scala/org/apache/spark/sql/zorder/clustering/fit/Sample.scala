@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.clustering.fit
 
-import sparkzorder.curve.{NormalizedBytes, Evenly, NormalizedLong, NormalizedValue, Zone}
+import sparkzorder.curve.{Evenly, NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
 import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.SortedValues
 import sparkzorder.curve.layout.{BytesScale, LongScale, Scale, ScaleBuilder}

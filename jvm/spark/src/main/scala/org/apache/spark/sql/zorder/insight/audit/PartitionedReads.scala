@@ -32,7 +32,7 @@ final private[audit] class PartitionedReads(files: IndexedSeq[(String, Block)], 
     if (reached.isEmpty) (0.0, 0.0)
     else {
       val now = reached.map { case (part, its, reach) => reach * QueryCost.mean(part.blocks, its) }.sum
-      val some = Evenly.some(reached, PartitionedReads.MostParts)
+      val some = Evenly.take(reached, PartitionedReads.MostParts)
       val ofSome = some.map { case (part, its, reach) => reach * part.least(its) }.sum
       val least = ofSome / some.map(_._3).sum * reached.map(_._3).sum
       (now / (weight * rows), math.min(now, least) / (weight * rows))

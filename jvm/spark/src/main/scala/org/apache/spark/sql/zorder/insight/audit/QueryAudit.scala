@@ -17,7 +17,7 @@ import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.clustering.draw.{DrawnQueries, LogColumns, ResolvedColumn}
 import org.apache.spark.sql.zorder.querylog.{LoggedQuery, QueryLog}
-import sparkzorder.curve.{Block, NormalizedBytes, Evenly, NormalizedLong, NormalizedValue}
+import sparkzorder.curve.{Block, Evenly, NormalizedBytes, NormalizedLong, NormalizedValue}
 
 /**
  * What the queries of a log ask of a table, and what they read of it as it is, from metadata alone.
@@ -179,7 +179,7 @@ private[audit] object ZoneSample {
 
   /** @param types those of the first columns, which are taken; without any, the sample has no rows */
   def of(files: IndexedSeq[Block], types: IndexedSeq[DataType]): Sample = {
-    val some = Evenly.some(files, MostFiles)
+    val some = Evenly.take(files, MostFiles)
     if (types.isEmpty) Sample(IndexedSeq(column(LongType, IndexedSeq.empty)))
     else Sample(types.indices.map(c => column(types(c), some.flatMap(values(_, c)))))
   }

@@ -223,7 +223,7 @@ private object BloomSizeEstimate {
   def estimated(
       index: StatisticsIndex,
       files: Seq[FileWithoutBloom])(made: Seq[FileWithoutBloom] => Long): Long = {
-    val some = Evenly.some(files, Looked)
+    val some = Evenly.take(files, Looked)
     val all = files.map(atMost(index, _)).sum
     val ofSome = some.map(atMost(index, _)).sum
     if (ofSome == 0) all else math.ceil(all.toDouble * made(some) / ofSome).toLong

@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIn
 import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
-import sparkzorder.curve.{Block, NormalizedBytes, Evenly, NormalizedLong, NormalizedValue, OrderedBits, Zone}
+import sparkzorder.curve.{Block, Evenly, NormalizedBytes, NormalizedLong, NormalizedValue, OrderedBits, Zone}
 
 /**
  * The files of a table with what is known of them: from the statistics index where it has an entry of the
@@ -31,7 +31,7 @@ private[audit] object FileReading {
     val files = table.files().toIndexedSeq
     val index = indexOf(session, table)
     val known = index.fold(Map.empty[String, Block])(entries(_, table, columns, files))
-    val sample = Evenly.some(files, SampledFiles)
+    val sample = Evenly.take(files, SampledFiles)
     val sampled = sample.map(_.path).toSet
     // the footers of the sample are read along with the others': they have the row groups
     val read =
