@@ -11,7 +11,7 @@ import java.io.{
   UTFDataFormatException
 }
 import java.nio.ByteBuffer
-import java.util.concurrent.ExecutionException
+import java.util.concurrent.{ConcurrentHashMap, ExecutionException}
 import java.util.zip.{CRC32, Deflater, DeflaterOutputStream, InflaterInputStream, ZipException}
 
 import scala.util.control.NonFatal
@@ -57,7 +57,7 @@ private[skipping] object IndexFile {
       Section(at.toLong, packed.length, plain.length, crc(packed))
     }
     val f = index.files
-    val files = Seq[DataOutputStream => Unit](
+    val files = IndexedSeq[DataOutputStream => Unit](
       strings(f.paths, _),
       longs(f.lengths, _),
       longs(f.modified, _),
@@ -66,42 +66,10 @@ private[skipping] object IndexFile {
     val columns = index.columns.indices.map { c =>
       val r = index.rangesAt(c).getOrElse(throw new IOException(
         s"The index has no ranges of ${index.columns(c).sql}."))
-      section(writeRanges(r, _))
+      index.columns(c) -> section(writeRanges(r, _))
     }
-    val directory = packedBytes { d =>
-      d.writeBoolean(index.caseSensitive)
-      d.writeInt(f.count)
-      files.foreach(writeSection(_, d))
-      d.writeInt(index.columns.length)
-      index.columns.zip(columns).foreach { case (c, s) =>
-        d.writeUTF(c.sql)
-        d.writeInt(c.path.length)
-        c.path.foreach(d.writeUTF)
-        d.writeUTF(c.dataType.json)
-        d.writeBoolean(c.absentIsNull)
-        writeSection(s, d)
-      }
-      IndexBlooms.write(index.blooms, d)
-      val listed = index.columns.indices.filter(index.columns(_).values)
-      d.writeInt(listed.length)
-      listed.foreach(d.writeInt)
-      val computed = index.columns.indices.filter(index.columns(_).expression.isDefined)
-      d.writeInt(computed.length)
-      computed.foreach { c =>
-        val e = index.columns(c).expression.get
-        d.writeInt(c)
-        d.writeUTF(e.meaning)
-        d.writeInt(e.columns.length)
-        e.columns.foreach(d.writeUTF)
-      }
-      if (index.identities.nonEmpty) {
-        d.writeInt(index.identities.size)
-        index.identities.toSeq.sorted.foreach { case (name, identity) =>
-          d.writeUTF(name)
-          d.writeUTF(identity)
-        }
-      }
-    }
+    val said = Directory(index.caseSensitive, f.count, files, columns, index.blooms, index.identities)
+    val directory = packedBytes(Directory.write(said, _))
     data.write(directory)
     data.writeInt(directory.length)
     data.writeInt(crc(directory).toInt)
@@ -156,74 +124,163 @@ private[skipping] object IndexFile {
       directory: Array[Byte],
       admit: Long => Boolean,
       failed: Throwable => Unit): StatisticsIndex = {
-    val in = new DataInputStream(new ByteArrayInputStream(directory))
-    val caseSensitive = in.readBoolean()
-    val count = in.readInt()
-    val files = IndexedSeq.fill(5)(readSection(in))
-    val columns = IndexedSeq.fill(in.readInt()) {
-      val sql = in.readUTF()
-      val parts = Seq.fill(in.readInt())(in.readUTF())
-      IndexedColumn(sql, parts, DataType.fromJson(in.readUTF()), in.readBoolean()) -> readSection(in)
-    }
+    val said =
+      Directory.read(directory)((dataType, stored) => new ColumnBlooms(stored, dataType, filters, failed))
+    import said.{blooms, caseSensitive, columns, count, files, identities}
     if (!admit(IndexSizes.ofFiles(count, files.map(_.plain.toLong)))) throw new IndexTooLarge(bytes.path)
-    def load[A](s: Section)(read: DataInputStream => A): A =
-      read(unpacked(bytes.range(s.offset, s.packed), s))
-    val indexed = {
-      // the sections of the files lie one after the other
-      val first = files.head.offset
-      val together = bytes.range(first, files.map(_.packed).sum)
-      def part[A](i: Int)(read: DataInputStream => A): A = {
-        val at = (files(i).offset - first).toInt
-        read(unpacked(java.util.Arrays.copyOfRange(together, at, at + files(i).packed), files(i)))
-      }
-      new IndexedFiles(
-        part(0)(readStrings(count, _)),
-        part(1)(readLongs(count, _)),
-        part(2)(readLongs(count, _)),
-        part(3)(readLongs(count, _)),
-        part(4)(readLongs(count, _)))
+    val ranges = new LoadedRanges(bytes, count, columns, admit, failed)
+    new StatisticsIndex(
+      readFiles(bytes, count, files),
+      columns.map(_._1),
+      caseSensitive,
+      ranges.at(_),
+      blooms,
+      identities)
+  }
+
+  /** The list of files, whose sections lie one after the other. */
+  private def readFiles(bytes: IndexBytes, count: Int, sections: IndexedSeq[Section]): IndexedFiles = {
+    val first = sections.head.offset
+    val together = bytes.range(first, sections.map(_.packed).sum)
+    def part[A](i: Int)(values: DataInputStream => A): A = {
+      val at = (sections(i).offset - first).toInt
+      values(unpacked(java.util.Arrays.copyOfRange(together, at, at + sections(i).packed), sections(i)))
     }
-    val loaded = new java.util.concurrent.ConcurrentHashMap[Int, Option[ColumnRanges]]()
-    val admitted = java.util.concurrent.ConcurrentHashMap.newKeySet[Int]()
-    // null where the storage failed
-    def read(column: IndexedColumn, section: Section): Option[ColumnRanges] =
-      try Some(load(section)(readRanges(column.dataType, count, _)))
-      catch {
+    new IndexedFiles(
+      part(0)(readStrings(count, _)),
+      part(1)(readLongs(count, _)),
+      part(2)(readLongs(count, _)),
+      part(3)(readLongs(count, _)),
+      part(4)(readLongs(count, _)))
+  }
+
+  /**
+   * The ranges of columns: each is read when a query asks for it first, and kept. A column whose section is broken
+   * has none, and is not read again.
+   *
+   * @param count
+   *   number of files
+   */
+  final private class LoadedRanges(
+      bytes: IndexBytes,
+      count: Int,
+      columns: IndexedSeq[(IndexedColumn, Section)],
+      admit: Long => Boolean,
+      failed: Throwable => Unit) {
+    private val loaded = new ConcurrentHashMap[Int, Option[ColumnRanges]]()
+    private val admitted = ConcurrentHashMap.newKeySet[Int]()
+
+    def at(c: Int): Option[ColumnRanges] = Option(loaded.computeIfAbsent(c, _ => load(c))).flatten
+
+    /** Null leaves no trace in the map: what is refused, or could not be read, is asked for again. */
+    private def load(c: Int): Option[ColumnRanges] = {
+      val (column, section) = columns(c)
+      val fits = admitted.contains(c) || admit(IndexSizes.ofColumn(column.dataType, section.plain.toLong))
+      if (fits) {
+        admitted.add(c)
+        rangesIn(column, section)
+      } else null
+    }
+
+    /** Null where the storage failed. */
+    private def rangesIn(column: IndexedColumn, section: Section): Option[ColumnRanges] =
+      try {
+        val in = unpacked(bytes.range(section.offset, section.packed), section)
+        Some(readRanges(column.dataType, count, in))
+      } catch {
         case NonFatal(e) =>
           failed(e)
           if (isOfStorage(e)) null else None
       }
-    // what is refused, or could not be read, leaves no trace here
-    def ranges(c: Int): Option[ColumnRanges] = Option(loaded.computeIfAbsent(
-      c,
-      _ => {
-        val (column, section) = columns(c)
-        val fits =
-          admitted.contains(c) || admit(IndexSizes.ofColumn(column.dataType, section.plain.toLong))
-        if (fits) {
-          admitted.add(c)
-          read(column, section)
-        } else null
-      })).flatten
-    val blooms =
-      if (in.available() == 0) IndexBlooms.None
-      else
-        IndexBlooms.read(in)((c, stored) => new ColumnBlooms(stored, columns(c)._1.dataType, filters, failed))
-    // an earlier version ends before it
-    val listed = if (in.available() == 0) Set.empty[Int] else Seq.fill(in.readInt())(in.readInt()).toSet
-    val computed =
-      if (in.available() == 0) Map.empty[Int, IndexedExpression]
-      else Seq.fill(in.readInt())(in.readInt() -> readExpression(in)).toMap
-    val identities =
-      if (in.available() == 0) Map.empty[String, String]
-      else Seq.fill(in.readInt())(in.readUTF() -> in.readUTF()).toMap
-    val named =
-      columns.indices.map(c => columns(c)._1.copy(values = listed(c), expression = computed.get(c)))
-    new StatisticsIndex(indexed, named, caseSensitive, ranges, blooms, identities)
   }
 
-  private def readExpression(in: DataInputStream): IndexedExpression =
-    IndexedExpression(in.readUTF(), IndexedSeq.fill(in.readInt())(in.readUTF()))
+  /**
+   * What an index file says of its sections.
+   *
+   * @param count
+   *   number of files
+   * @param files
+   *   the sections of the list of files: paths, lengths, times, numbers of rows, times of reading
+   * @param columns
+   *   each with the section of its ranges
+   */
+  final private case class Directory(
+      caseSensitive: Boolean,
+      count: Int,
+      files: IndexedSeq[Section],
+      columns: IndexedSeq[(IndexedColumn, Section)],
+      blooms: IndexBlooms,
+      identities: Map[String, String])
+
+  private object Directory {
+
+    def write(directory: Directory, out: DataOutputStream): Unit = {
+      import directory.{columns, identities}
+      out.writeBoolean(directory.caseSensitive)
+      out.writeInt(directory.count)
+      directory.files.foreach(writeSection(_, out))
+      out.writeInt(columns.length)
+      columns.foreach { case (c, section) =>
+        out.writeUTF(c.sql)
+        out.writeInt(c.path.length)
+        c.path.foreach(out.writeUTF)
+        out.writeUTF(c.dataType.json)
+        out.writeBoolean(c.absentIsNull)
+        writeSection(section, out)
+      }
+      IndexBlooms.write(directory.blooms, out)
+      val listed = columns.indices.filter(columns(_)._1.values)
+      out.writeInt(listed.length)
+      listed.foreach(out.writeInt)
+      val computed = columns.indices.filter(columns(_)._1.expression.isDefined)
+      out.writeInt(computed.length)
+      computed.foreach { c =>
+        val e = columns(c)._1.expression.get
+        out.writeInt(c)
+        out.writeUTF(e.meaning)
+        out.writeInt(e.columns.length)
+        e.columns.foreach(out.writeUTF)
+      }
+      if (identities.nonEmpty) {
+        out.writeInt(identities.size)
+        identities.toSeq.sorted.foreach { case (name, identity) =>
+          out.writeUTF(name)
+          out.writeUTF(identity)
+        }
+      }
+    }
+
+    /** @param bloomsOf the filters of a column of this type */
+    def read(bytes: Array[Byte])(bloomsOf: (DataType, ColumnSegments) => ColumnBlooms): Directory = {
+      val in = new DataInputStream(new ByteArrayInputStream(bytes))
+      val caseSensitive = in.readBoolean()
+      val count = in.readInt()
+      val files = IndexedSeq.fill(5)(readSection(in))
+      val columns = IndexedSeq.fill(in.readInt()) {
+        val sql = in.readUTF()
+        val parts = Seq.fill(in.readInt())(in.readUTF())
+        IndexedColumn(sql, parts, DataType.fromJson(in.readUTF()), in.readBoolean()) -> readSection(in)
+      }
+      val blooms =
+        if (in.available() == 0) IndexBlooms.None
+        else IndexBlooms.read(in)((c, stored) => bloomsOf(columns(c)._1.dataType, stored))
+      // an earlier version ends before it
+      val listed = if (in.available() == 0) Set.empty[Int] else Seq.fill(in.readInt())(in.readInt()).toSet
+      val computed =
+        if (in.available() == 0) Map.empty[Int, IndexedExpression]
+        else Seq.fill(in.readInt())(in.readInt() -> readExpression(in)).toMap
+      val identities =
+        if (in.available() == 0) Map.empty[String, String]
+        else Seq.fill(in.readInt())(in.readUTF() -> in.readUTF()).toMap
+      val named = columns.zipWithIndex.map { case ((column, section), c) =>
+        column.copy(values = listed(c), expression = computed.get(c)) -> section
+      }
+      Directory(caseSensitive, count, files, named, blooms, identities)
+    }
+
+    private def readExpression(in: DataInputStream): IndexedExpression =
+      IndexedExpression(in.readUTF(), IndexedSeq.fill(in.readInt())(in.readUTF()))
+  }
 
   private def writeRanges(r: ColumnRanges, out: DataOutputStream): Unit = {
     out.write(r.states)
