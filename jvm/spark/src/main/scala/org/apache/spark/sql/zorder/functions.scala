@@ -60,8 +60,8 @@ object functions {
    *   equal over its files
    * @throws org.apache.spark.sql.zorder.errors.ZOrderException
    *   if the layout is NULL or there is no column (`ZORDER_INVALID_ARGUMENT`), or if the layout is none
-   *   (`ZORDER_INVALID_LAYOUT`), is not there (`ZORDER_LAYOUT_NOT_FOUND`), or is one of several of a partitioned table
-   *   (`ZORDER_CHOICE_NEEDED`)
+   *   (`ZORDER_INVALID_LAYOUT`), is not there (`ZORDER_LAYOUT_NOT_FOUND`), or is one of several of a partitioned
+   *   table (`ZORDER_CHOICE_NEEDED`)
    */
   def zorder_file(layout: String, columns: Column*): Column =
     call_function("zorder_file", lit(layout) +: columns: _*)

@@ -110,7 +110,7 @@ object RunRecord {
  */
 sealed abstract class Operation(val text: String) {
 
-  /** Whether the files that it puts in place were written by this commit, so that they may be deleted if it fails. */
+  /** Whether this commit has written the files that it puts in place, so that they may be deleted if it fails. */
   def makesFiles: Boolean = this == Operation.Optimize || this == Operation.Replace
 }
 

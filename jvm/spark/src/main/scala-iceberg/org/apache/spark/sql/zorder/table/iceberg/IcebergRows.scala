@@ -185,8 +185,9 @@ private[iceberg] object UncommittedFile {
     ResidualEvaluator.unpartitioned(Expressions.alwaysTrue))
 
   /**
-   * A copy of an uncommitted file that has the first row id and the sequence numbers of a committed one, to be read only:
-   * without them Iceberg shows none of the row ids that are in the file. The class that has the setters is not public.
+   * A copy of an uncommitted file that has the first row id and the sequence numbers of a committed one, to be read
+   * only: without them Iceberg shows none of the row ids that are in the file. The class that has the setters is
+   * not public.
    */
   def asCommitted(file: DataFile): DataFile = {
     val copy = file.copy()

@@ -157,8 +157,8 @@ final private[clustering] class PresentLevels(
   private lazy val pages = SomePages.of(session, input, tracked, input.footers.map(_.file))
 
   /**
-   * The levels of these files. Scales the rows of sampled pages up, so that they weigh as much as all pages would beside
-   * those that a run writes.
+   * The levels of these files. Scales the rows of sampled pages up, so that they weigh as much as all pages would
+   * beside those that a run writes.
    */
   def of(files: Seq[DataFile]): Levels =
     if (files.isEmpty) Levels(Nil, Nil, Nil)

@@ -29,8 +29,8 @@ final case class FilePlan(
 object FilePlan {
 
   /**
-   * The factor by which the bytes of a growing partition are multiplied before its files are counted: it grows by about
-   * that until it is written anew (ADR 71).
+   * The factor by which the bytes of a growing partition are multiplied before its files are counted: it grows by
+   * about that until it is written anew (ADR 71).
    */
   private val Ahead = math.sqrt(2)
 

@@ -146,8 +146,8 @@ object ScalarFunctions {
 }
 
 /**
- * Builds `zorder_file` and `zorder_key`. Their first argument is read when the query is analysed: the layout's JSON, or
- * the name of a table that has one.
+ * Builds `zorder_file` and `zorder_key`. Their first argument is read when the query is analysed: the layout's
+ * JSON, or the name of a table that has one.
  */
 private object LayoutArgument {
 

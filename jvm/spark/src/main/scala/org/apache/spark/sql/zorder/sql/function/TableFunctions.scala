@@ -42,8 +42,8 @@ object TableFunctions {
   /** `SELECT * FROM zorder_format('/data/t')`: one row. */
   private val format = new TableFunctionOf(
     "zorder_format",
-    "The format of a table (parquet, delta, iceberg or hudi), its location, whether it is partitioned, and by which " +
-      "columns it is clustered.",
+    "The format of a table (parquet, delta, iceberg or hudi), its location, whether it is partitioned, and by " +
+      "which columns it is clustered.",
     oneTable,
     "'/data/t'",
     Maintenance.formatSchema
@@ -73,8 +73,8 @@ object TableFunctions {
    */
   private val skippingUsage = new TableFunctionOf(
     "zorder_skipping_usage",
-    "What queries have skipped by statistics, ours or those of formats, since this application began, by table and " +
-      "column.",
+    "What queries have skipped by statistics, ours or those of formats, since this application began, by table " +
+      "and column.",
     StringArguments("", Nil, "no argument")(_.isEmpty),
     "",
     new StructType()

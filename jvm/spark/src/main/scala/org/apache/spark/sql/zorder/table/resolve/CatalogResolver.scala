@@ -137,7 +137,8 @@ private[table] object CatalogResolver {
     // also for a table that moves now: an earlier run may have exchanged its directories, and died
     if (access == Access.Change)
       PathRecovery.recover(beside, journals, ExchangeMark.of(session, Some(meta)), identity = identity)
-    // a table that has moved takes the way Move, so a catalog journal found here has changed nothing and is withdrawn
+    // a table that has moved takes the way Move, so a catalog journal found here has changed nothing, and is
+    // withdrawn
     if (way == CommitWay.Exchange && journals.exists(j =>
         j.kind == JournalKind.Catalog && j.state != JournalState.Done))
       CatalogRecovery.recover(new CatalogEntry(session, name, meta.identifier, fs), journals)

@@ -34,8 +34,8 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
 import org.apache.spark.sql.zorder.table.storage.{Cancellation, CrashPoint}
 
 /**
- * The commit of a table whose directories are exchanged in place (`CommitWay.Exchange`), whether it was opened by its
- * path or by its name: all under one journal.
+ * The commit of a table whose directories are exchanged in place (`CommitWay.Exchange`), whether it was opened by
+ * its path or by its name: all under one journal.
  *
  * @param mark
  *   what the catalog says of the exchange
@@ -345,8 +345,8 @@ private[zorder] trait ExchangeMark {
   def marked: Option[String]
 
   /**
-   * After the last rename, forward or back; `units` are those that hold new data. Does nothing if the catalog has no mark
-   * of this commit.
+   * After the last rename, forward or back; `units` are those that hold new data. Does nothing if the catalog has
+   * no mark of this commit.
    */
   def end(txn: String, units: Seq[SwapUnit]): Unit
 }
