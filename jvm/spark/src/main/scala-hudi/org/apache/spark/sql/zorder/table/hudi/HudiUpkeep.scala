@@ -21,13 +21,7 @@ import org.apache.hudi.table.action.clean.CleanPlanner
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{
-  CatalogProperties,
-  Retention,
-  RunRecord,
-  VacuumResult,
-  VacuumStatus
-}
+import org.apache.spark.sql.zorder.table.{CatalogProperties, Retention, RunRecord, VacuumResult, VacuumStatus}
 import org.apache.spark.sql.zorder.table.parquet.files.FileMoves
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 

@@ -14,7 +14,7 @@ private[zorder] object IcebergMetrics {
     case _ => None
   }
 
-  /** Refuses the first of these columns by which look-ups would skip nothing. */
+  /** A refusal of the first of these columns by which look-ups would skip nothing. */
   def refusalOfBounds(
       name: String,
       table: Table,
