@@ -15,7 +15,10 @@ class LoggedBoundsSuite extends AnyFunSuite with NarrowedTables {
     withTempDir { dir =>
       val path = dir.resolve("t")
       // four files of each of ten parts
-      val part = Seq("id div 400 part", "concat('a=%b/', id div 400) text", "date_add(date'2026-01-01', int(id div 400)) `a day`")
+      val part = Seq(
+        "id div 400 part",
+        "concat('a=%b/', id div 400) text",
+        "date_add(date'2026-01-01', int(id div 400)) `a day`")
       ids(0, 40).selectExpr("*" +: part: _*).write.format("delta").partitionBy("part", "text", "a day")
         .option("delta.columnMapping.mode", "name").save(path.toString)
       val snapshot = DeltaLog.forTable(spark, path.toString).update()
