@@ -24,8 +24,12 @@ def of_iceberg(folder: Path, columns: list[str]) -> pyarrow.Table:
     """By pyiceberg, of the newest metadata."""
     from pyiceberg.table import StaticTable
 
-    version = (folder / "metadata/version-hint.text").read_text().strip()
-    table = StaticTable.from_metadata(str(folder / f"metadata/v{version}.metadata.json"))
+    # `v12` in a catalog that is a directory, `00012-<uuid>` in others
+    newest = max(
+        folder.glob("metadata/*.metadata.json"),
+        key=lambda f: int(f.name.split("-")[0].split(".")[0].lstrip("v")),
+    )
+    table = StaticTable.from_metadata(str(newest))
     return table.scan(selected_fields=tuple(columns)).to_arrow()
 
 

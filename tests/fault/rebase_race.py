@@ -6,8 +6,9 @@ At the end the table has exactly the rows that the writer knows, as a multiset: 
 there again. The same race is run with what Delta and Iceberg have of their own. Runs that end as a conflict
 are counted, and so are the writer's statements that fail.
 
-Two applications on the local disk are safe from each other but for the moment in which a commit looks whether
-its number is taken: a rename that never overwrites is what HDFS has, and no local disk.
+Two applications that write a Delta table on the local disk are safe from each other but for the moment in
+which a commit looks whether its number is taken: a rename that never overwrites is what HDFS has, and no
+local disk.
 """
 
 from __future__ import annotations

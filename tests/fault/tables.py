@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyspark
 from pyspark.sql import DataFrame, SparkSession
@@ -14,6 +15,9 @@ from pyspark.sql import DataFrame, SparkSession
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "benchmarks/peers"))
 import newest
 import session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ON_NEWEST = pyspark.__version__.startswith("4.1")
 # what names the versions of the formats
@@ -33,16 +37,17 @@ STEP_BYTES = 400_000
 QUICK_START = {"spark__driver__extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
-def start(folder: Path, **more: str) -> SparkSession:
+def start(folder: Path, more_jars: Sequence[Path] = (), **more: str) -> SparkSession:
     """A small session that waits for nobody; `more` are settings with `__` for dots."""
     if ON_NEWEST:
-        classes = [NEWEST_JAR, *newest.data.jars(newest.ARTIFACTS)]
+        classes = [NEWEST_JAR, *newest.data.jars(newest.ARTIFACTS), *more_jars]
         more["spark__driver__extraClassPath"] = ":".join(map(str, classes))
         # the usual one is Hudi's
         more["spark__kryo__registrator"] = ""
     return session.session(
         folder,
         memory="1g",
+        classes=more_jars,
         spark__sql__shuffle__partitions="2",
         spark__databricks__delta__retentionDurationCheck__enabled="false",
         spark__sql__sources__parallelPartitionDiscovery__parallelism="2",
