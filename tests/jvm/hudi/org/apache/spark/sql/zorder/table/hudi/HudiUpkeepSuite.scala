@@ -197,6 +197,8 @@ class HudiUpkeepSuite extends AnyFunSuite with HudiFixture with Steps {
     assert(hours(1, quick) === Some(2) && hours(3, quick) === Some(4))
     assert(hours(1, quick, long) === Some(11) && hours(1, quick, old) === Some(2))
     assert(hours(1, "20260310020000" -> "20260310113000") === Some(11))
+    // a retention that reaches back beyond the year 1 keeps all
+    assert(hours(99999999, quick) === Some((now / 3600000L).toInt + 1))
     // what is under way may end before that
     assert(HudiVacuum.hours(Seq(old), 3600000L, now, ZoneId.of("UTC"), busy = true) === Some(2))
   }

@@ -263,7 +263,8 @@ private[hudi] object HudiVacuum {
       now: Long,
       zone: ZoneId,
       busy: Boolean = false): Option[Int] = {
-    val since = Instant.ofEpochMilli(now - keepMs).atZone(zone).format(Clock)
+    // years before the first would compare as later ones: the clock writes no era
+    val since = Instant.ofEpochMilli(now - math.min(keepMs, now)).atZone(zone).format(Clock)
     val recent = commits.collect { case (began, ended) if keepMs > 0 && ended > since => began }
     if (recent.isEmpty && !busy) None
     else {
