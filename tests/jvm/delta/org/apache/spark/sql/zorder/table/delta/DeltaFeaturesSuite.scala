@@ -249,6 +249,18 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
+  test("a temporary view that hides the table is not the table", SameOnAllLines) {
+    withTable("h_t") {
+      numbers(400).write.format("delta").saveAsTable("h_t")
+      spark.range(3).createOrReplaceTempView("h_t")
+      try for (statement <- Seq(s"TABLE h_t $run", s"TABLE h_t $run DRY RUN", "VACUUM h_t")) {
+          val hidden = intercept[Exception](one(s"ZORDER $statement")).getMessage
+          assert(hidden.contains("h_t is a temporary view"), hidden)
+        }
+      finally spark.catalog.dropTempView("h_t")
+    }
+  }
+
   test("a column named as Spark's own of files is refused, by runs and by an index", SameOnAllLines) {
     assume(clusterBy.isEmpty, "the columns of BY would be refused first")
     for (name <- Seq("_metadata", "_METADATA")) withTempDir { dir =>

@@ -49,6 +49,20 @@ class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {
     assert(nowhere.contains("not configured") && nowhere.contains("spark.sql.catalog.elsewhere"))
   }
 
+  test("a temporary view that hides the table is not the table", SameOnAllLines) {
+    val t = filled("hidden")
+    sql("USE ice.db")
+    spark.range(3).createOrReplaceTempView("hidden")
+    try {
+      for (rest <- Seq("WITH (fileCount = 4)", "DRY RUN"))
+        assert(refused("hidden", "a", rest).contains("hidden is a temporary view"))
+      assert(status(cluster(t, "a")) == "DONE")
+    } finally {
+      spark.catalog.dropTempView("hidden")
+      sql("USE spark_catalog.default")
+    }
+  }
+
   test("files of other formats") {
     val t = filled("avro", "TBLPROPERTIES ('write.format.default' = 'avro')")
     val why = refused(t, "a")

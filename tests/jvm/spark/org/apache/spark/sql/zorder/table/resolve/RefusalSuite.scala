@@ -171,7 +171,8 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     rows(0, 5).write.format("parquet").bucketBy(2, "id").saveAsTable("buckets")
     rows(0, 5).write.format("json").saveAsTable("docs")
     refuses("TABLE_REFUSED.VIEW", "sales_view is a view")(openName("sales_view"))
-    refuses("TABLE_REFUSED.TEMPORARY_VIEW", "passing")(openName("passing"))
+    refuses("TABLE_REFUSED.TEMPORARY_VIEW", "passing")(
+      TableResolver.open(classic, TableRef.Name(Seq("passing"))))
     refuses("TABLE_REFUSED.BUCKETED", "bucketed", "INTO")(openName("buckets"))
     rows(0, 5).write.format("parquet").option("PathGlobFilter", "part-*").saveAsTable("some_files")
     refuses("TABLE_REFUSED.READ_OPTION", "some_files has the option pathGlobFilter = 'part-*'")(

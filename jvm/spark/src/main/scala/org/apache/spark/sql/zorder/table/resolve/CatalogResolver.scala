@@ -75,7 +75,6 @@ private[table] object CatalogResolver {
       options: Seq[OptionSetting]): ParquetTable = {
     val name = parts.mkString(".")
     val catalog = session.sessionState.catalog
-    if (catalog.isTempView(parts)) refuse("ZORDER_TABLE_REFUSED.TEMPORARY_VIEW", "table" -> name)
     val ident = CatalogName.identifier(session, parts)
     val database = ident.database.get
     if (!catalog.databaseExists(database)) {

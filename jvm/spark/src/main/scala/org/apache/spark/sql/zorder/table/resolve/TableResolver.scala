@@ -83,6 +83,9 @@ object TableResolver extends Logging {
   private def known(session: ClassicSession, ref: TableRef): Unit = ref match {
     case TableRef.Location(path) => PathRefusals.known(session, path)
     case TableRef.InFormat(_, path) => PathRefusals.known(session, path)
+    // a query of this name reads the view, and not the table of a catalog that an adapter would find
+    case name: TableRef.Name if session.sessionState.catalog.isTempView(name.parts) =>
+      refuse("ZORDER_TABLE_REFUSED.TEMPORARY_VIEW", "table" -> name.parts.mkString("."))
     case _ =>
   }
 
