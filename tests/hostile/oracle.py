@@ -104,6 +104,4 @@ class Walk:
 
 def named(target: str) -> str:
     """As a statement spells it."""
-    if target.startswith("parquet.`"):
-        return target
     return "'" + target.replace("\\", "\\\\").replace("'", "\\'") + "'" if "/" in target else target

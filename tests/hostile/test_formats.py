@@ -158,9 +158,9 @@ def test_hudi_upserts_around_a_run(walk):
 def test_a_format_by_the_wrong_name(walk):
     t = of_path(walk, "delta")
     rows = read(walk, "delta", t)
-    walk.cluster(f"parquet.`{t}`")  # a transaction of Delta's all the same
+    walk.refused(f"ZORDER TABLE parquet.`{t}` BY (a)", "no Parquet table")
     assert read(walk, "delta", t) == rows
-    assert walk.spark.sql(f"DESCRIBE HISTORY delta.`{t}`").count() == 2
+    assert walk.spark.sql(f"DESCRIBE HISTORY delta.`{t}`").count() == 1
     inside = walk.path("plain")
     walk.refused(f"ZORDER TABLE '{t}/_delta_log' BY (a)")
     assert walk.cluster(inside) == "DONE"

@@ -5,6 +5,9 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.zorder.clustering.JobWatch
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import sparkzorder.LongTest
 import sparkzorder.SameOnAllLines
 
@@ -137,7 +140,15 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(status(sql(s"ZORDER TABLE '$path' BY (a, b) WITH (fileCount = 4, force = true)").head()) == "DONE")
     sql(s"REFRESH TABLE $t")
     assert(lastSummary(t)("zorder.columns") == "a, b")
-    assert(status(sql(s"ZORDER TABLE iceberg.`$path` BY (a, b)").head()) == "NOTHING_TO_DO")
+    for (format <- Seq("iceberg", "`iceberg`"))
+      assert(status(sql(s"ZORDER TABLE $format.`$path` BY (a, b)").head()) == "NOTHING_TO_DO")
+    for ((format, called) <- Seq("parquet" -> "Parquet", "delta" -> "Delta")) {
+      val other = intercept[ZOrderException](sql(s"ZORDER TABLE $format.`$path` BY (a, b)").collect())
+      assert(other.getMessage.contains(s"There is no $called table at $path"), other.getMessage)
+    }
+    // as a stored layout is asked for
+    val stored = TableResolver.locate(Shims.classic(spark), TableRef.Name(Seq("iceberg", path)))
+    assert(stored.format == "iceberg")
     sql("CREATE TABLE own (id BIGINT, a INT, b DOUBLE, c STRING) USING iceberg")
     fill("spark_catalog.default.own", 8000, 8, values: _*)
     Seq("own", "default.own", "spark_catalog.default.own").foreach { name =>

@@ -84,8 +84,9 @@ class StatementParserSuite extends AnyFunSuite {
     assert(request("OPTIMIZE `my table`.`a.b``c`").target == Name(Seq("my table", "a.b`c")))
     assert(request("OPTIMIZE '/data/it''s'").target.isInstanceOf[Location])
     assert(request("OPTIMIZE '/data/t' ZORDER BY a").target == Location("/data/t"))
-    assert(request("OPTIMIZE parquet.`/data/t` ZORDER BY a").target == Location("/data/t"))
-    assert(request("ZORDER TABLE delta.`s3://b/t` BY (a)").target == Location("s3://b/t"))
+    assert(request("OPTIMIZE Parquet.`/data/t` ZORDER BY a").target == Location("/data/t", Some("parquet")))
+    assert(request("ZORDER TABLE delta.`s3://b/t` BY (a)").target == Location("s3://b/t", Some("delta")))
+    assert(request("ZORDER TABLE `iceberg`.`/data/t`").target == Location("/data/t", Some("iceberg")))
     assert(request("OPTIMIZE parquet.t").target == Name(Seq("parquet", "t")))
     // a database may be called as a format is
     assert(request("ZORDER TABLE iceberg.`2026-events`").target == Name(Seq("iceberg", "2026-events")))
@@ -168,6 +169,6 @@ class StatementParserSuite extends AnyFunSuite {
     assert(parse("ZORDER VACUUM t RETAIN 0 HOURS LATE FILES replace") ==
       VacuumCommand(Name(Seq("t")), Some(0), Some(LateChoice.Replace), dryRun = false))
     assert(parse("ZORDER ROLLBACK db.t") == RollbackCommand(name))
-    assert(parse("ZORDER REMOVE parquet.`/p`") == RemoveCommand(Location("/p"), None))
+    assert(parse("ZORDER REMOVE parquet.`/p`") == RemoveCommand(Location("/p", Some("parquet")), None))
   }
 }

@@ -42,6 +42,15 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     assert(e.getMessage.startsWith("[ZORDER_TABLE_NOT_FOUND.PATH] There is nothing at "))
   }
 
+  test("a path that is given with another format than its table has") {
+    val path = plain("given")
+    refuses("TABLE_NOT_FOUND.FORMAT_PATH", s"There is no Delta table at $path.")(
+      TableResolver.locate(classic, TableRef.Location(path, Some("delta"))))
+    refuses("TABLE_NOT_FOUND.FORMAT_PATH", s"There is no Iceberg table at $path.")(
+      spark.sql(s"OPTIMIZE `iceberg`.`$path` ZORDER BY (id)").collect())
+    assert(TableResolver.open(classic, TableRef.Location(path, Some("parquet"))).name === path)
+  }
+
   test("a file, a pattern, an empty path, the root") {
     val path = plain("file")
     val file = listed(path).find(_.getName.endsWith(".parquet")).get.getPath

@@ -51,7 +51,7 @@ object ClusteringRun {
 
   private def nameOf(target: TableRef): String = target match {
     case TableRef.Name(parts) => parts.mkString(".")
-    case TableRef.Location(path) => path
+    case TableRef.Location(path, _) => path
   }
 
   private def openAndRun(user: Shims.ClassicSession, request: ClusterRequest): RunReport = {

@@ -25,7 +25,7 @@ private[zorder] object SessionRefresh extends Logging {
     tried(ref match {
       case TableRef.Name(parts) => named(session, QuotingUtils.quoteNameParts(parts))
       // the session may have read the table by any name that the catalog has for it
-      case TableRef.Location(_) => session.sessionState.catalog.invalidateAllCachedTables()
+      case _: TableRef.Location => session.sessionState.catalog.invalidateAllCachedTables()
     })
     roots.distinct.filter(isReachable(session, _))
       .foreach(root => tried(session.catalog.refreshByPath(root.toString)))

@@ -16,8 +16,13 @@ object TableRef {
     override def sql: String = ColumnPath.sql(parts)
   }
 
-  /** `'/data/t'` or ``parquet.`/data/t` ``. */
-  final case class Location(path: String) extends TableRef {
+  /**
+   * `'/data/t'` or ``parquet.`/data/t` ``.
+   *
+   * @param format
+   *   that the statement says the table has, as `ClusterTable.format`
+   */
+  final case class Location(path: String, format: Option[String] = None) extends TableRef {
     override def sql: String = literal(path)
   }
 

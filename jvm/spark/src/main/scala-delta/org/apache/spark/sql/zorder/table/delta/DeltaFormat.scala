@@ -14,7 +14,7 @@ import org.apache.spark.sql.zorder.table.resolve.Provider
 final class DeltaFormat extends TableFormat {
 
   override def locate(session: ClassicSession, ref: TableRef): Option[ClusterTable] = ref match {
-    case TableRef.Location(path) => at(session, path, path)
+    case TableRef.Location(path, _) => at(session, path, path)
     case TableRef.InFormat(format, path) if format.equalsIgnoreCase(FormatDescriptor.Delta.id) =>
       at(session, s"delta.`$path`", path).orElse(
         refuse(

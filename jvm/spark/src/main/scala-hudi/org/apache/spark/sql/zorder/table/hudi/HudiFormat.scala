@@ -33,7 +33,7 @@ final class HudiFormat extends TableFormat {
 
   private def find(session: ClassicSession, ref: TableRef, changes: Boolean): Option[ClusterTable] =
     ref match {
-      case TableRef.Location(path) => at(session, path, path, changes)
+      case TableRef.Location(path, _) => at(session, path, path, changes)
       case TableRef.InFormat(format, path) if format.equalsIgnoreCase(FormatDescriptor.Hudi.id) =>
         at(session, s"hudi.`$path`", path, changes).orElse(
           refuse(

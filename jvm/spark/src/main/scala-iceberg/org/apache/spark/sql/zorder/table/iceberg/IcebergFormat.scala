@@ -25,14 +25,16 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, TableFormat, TableRef}
+import org.apache.spark.sql.zorder.table.{ClusterTable, FormatDescriptor, TableFormat, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.Provider
 
 /** Finds Iceberg tables: by name in any catalog that has them, and by path if no catalog knows them. */
 final class IcebergFormat extends TableFormat {
 
   override def locate(session: ClassicSession, ref: TableRef): Option[ClusterTable] = ref match {
-    case TableRef.Location(path) => at(session, path)
+    case TableRef.Location(path, _) => at(session, path)
+    case TableRef.InFormat(format, path) if format.equalsIgnoreCase(FormatDescriptor.Iceberg.id) =>
+      at(session, path)
     case TableRef.Name(parts) => named(session, parts)
   }
 

@@ -37,7 +37,7 @@ abstract class ZOrderCommand(title: String, schema: StructType) extends LeafRunn
 
   protected def show(table: TableRef): String = table match {
     case TableRef.Name(parts) => parts.mkString(".")
-    case TableRef.Location(path) => s"'$path'"
+    case TableRef.Location(path, _) => s"'$path'"
   }
 }
 

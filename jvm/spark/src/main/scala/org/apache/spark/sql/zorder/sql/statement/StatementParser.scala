@@ -295,7 +295,7 @@ private[statement] object ExplainStatement {
       val (log, next) = TableRefParser.read(text, from + 1)
       text.tokens.lift(next).foreach(text.found(_, "after the query log"))
       ExplainLogCommand(log match {
-        case TableRef.Location(path) => path
+        case TableRef.Location(path, _) => path
         case name: TableRef.Name => name.sql
       })
     } else {

@@ -164,9 +164,10 @@ object TableRefParser {
     val parts = tokens.slice(from, end)
     val names = text.name(parts)
     // a database may be called as a format is
-    val isPath = parts.size == 3 && formats.exists(parts.head.is) && parts.last.kind == TokenKind.Quoted &&
+    val isPath = parts.size == 3 && parts.last.kind == TokenKind.Quoted &&
       names.last.exists(c => c == '/' || c == '\\')
-    (if (isPath) TableRef.Location(names.last) else TableRef.Name(names), end)
+    val format = formats.find(_.equalsIgnoreCase(names.head)).filter(_ => isPath)
+    (if (format.isDefined) TableRef.Location(names.last, format) else TableRef.Name(names), end)
   }
 
   private def isPart(token: Token): Boolean =

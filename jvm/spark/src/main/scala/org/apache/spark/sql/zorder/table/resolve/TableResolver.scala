@@ -50,6 +50,7 @@ object TableResolver extends Logging {
     known(session, ref)
     val table =
       TableFormatRegistry.locate(session, ref).getOrElse(parquetTable(session, ref, Access.Read, options))
+    inFormat(ref, table)
     table.unfinished.foreach(logWarning(_))
     table
   }
@@ -65,7 +66,19 @@ object TableResolver extends Logging {
       ref: TableRef,
       options: Seq[OptionSetting] = Nil): ClusterTable = permitted(ref) {
     known(session, ref)
-    TableFormatRegistry.open(session, ref).getOrElse(openParquet(session, ref, options))
+    val table = TableFormatRegistry.open(session, ref).getOrElse(openParquet(session, ref, options))
+    inFormat(ref, table)
+    table
+  }
+
+  /** Plain Parquet that is called a Delta table may be one whose log is gone, with all files that it ever had. */
+  private def inFormat(ref: TableRef, table: ClusterTable): Unit = ref match {
+    case TableRef.Location(path, Some(format)) if format != table.format =>
+      refuse(
+        "ZORDER_TABLE_NOT_FOUND.FORMAT_PATH",
+        "format" -> FormatDescriptor.ofProvider(format).fold("Parquet")(_.name),
+        "path" -> path)
+    case _ =>
   }
 
   /** HDFS and S3 have an error each for a user who may not look into a directory. */
@@ -81,7 +94,7 @@ object TableResolver extends Logging {
     }
 
   private def known(session: ClassicSession, ref: TableRef): Unit = ref match {
-    case TableRef.Location(path) => PathRefusals.known(session, path)
+    case TableRef.Location(path, _) => PathRefusals.known(session, path)
     case TableRef.InFormat(_, path) => PathRefusals.known(session, path)
     // a query of this name reads the view, and not the table of a catalog that an adapter would find
     case name: TableRef.Name if session.sessionState.catalog.isTempView(name.parts) =>
@@ -102,7 +115,7 @@ object TableResolver extends Logging {
       options: Seq[OptionSetting]): ParquetTable = {
     PathRefusals.listing(session)
     ref match {
-      case TableRef.Location(path) => byPath(session, path, access)
+      case TableRef.Location(path, _) => byPath(session, path, access)
       case TableRef.Name(parts) => CatalogResolver.find(session, parts, access, options)
     }
   }
@@ -237,7 +250,7 @@ object Provider {
   /** Whether the table is a Delta table. One that cannot be looked up is not. */
   def isDelta(session: SparkSession, table: TableRef): Boolean =
     try table match {
-        case TableRef.Location(path) => deltaAt(session, path)
+        case TableRef.Location(path, _) => deltaAt(session, path)
         case TableRef.InFormat(format, _) => Delta.isProvider(format)
         case TableRef.Name(parts) => of(session, parts).exists(Delta.isProvider)
       }
