@@ -353,6 +353,8 @@ def test_every_result_is_known_by_its_columns():
         found.append(title)
     assert len(found) > 20
     assert not notebook.is_ours(["version", "timestamp", "operation", "operationParameters"])
+    # a log of requests, say
+    assert not notebook.is_ours(["path", "status", "time"])
 
 
 def test_what_is_not_ours_is_shown_as_spark_shows_it(spark, capsys):
@@ -379,6 +381,13 @@ class Frame:
 
     def collect(self):
         return self.rows
+
+
+def test_show_asks_for_no_more_rows_than_it_prints(monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(Frame, "collect", lambda frame: asked.append(len(frame.rows)) or frame.rows)
+    spark_zorder.show(Frame([{"path": f"/{i}", "status": "REMOVED"} for i in range(300)]))
+    assert asked == [101] and "first 100 rows" in capsys.readouterr().out
 
 
 def test_of_many_runs_the_last_ones_are_shown():
