@@ -184,7 +184,10 @@ def _internals(spark: SparkSession) -> Fact:
 def _functions(spark: SparkSession, connect: bool) -> Fact:
     version = _session.version_of(spark)
     if version is not None:
-        return Fact("functions", f"registered (version {version})")
+        # a classic session has said so of its jar
+        other = connect and version != __version__
+        advice = f"start the server with the jar of version {__version__}, or install {version} here"
+        return Fact("functions", f"registered (version {version})", advice if other else "")
     advice = (
         "start the server with --jars <our jar> and --conf "
         "spark.sql.extensions=org.apache.spark.sql.zorder.ZOrderExtensions"

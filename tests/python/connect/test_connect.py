@@ -43,6 +43,14 @@ def test_the_doctor(connect):
     assert ("session", "Spark Connect") in [(f.name, f.value) for f in report.facts]
 
 
+def test_the_doctor_says_that_the_server_has_another_version(connect, monkeypatch):
+    monkeypatch.setattr(_session, "version_of", lambda _: "0.0.1")
+    report = spark_zorder.doctor(connect, show=None)
+    todo = [(fact.name, fact.advice) for fact in report.facts if fact.advice]
+    wanted = f"start the server with the jar of version {spark_zorder.__version__}, or install 0.0.1 here"
+    assert todo == [("functions", wanted)] and not report.ok
+
+
 def test_a_table_from_optimize_to_remove(connect, tmp_path):
     path = write_table(connect, tmp_path / "t")
     rows = digest(connect, path)
