@@ -48,6 +48,11 @@ class HudiRunSuite extends AnyFunSuite with HudiFixture with SharedTables with S
     assert(!row.toString.contains("_hoodie") && !reason(row).contains("Footer"), row)
   }
 
+  test("a row group of more bytes than Hudi can count has as many as it can") {
+    val settings = HudiWriteSettings.of(Map("parquet.block.size" -> (2L << 30).toString), "r")
+    assert(settings("hoodie.parquet.block.size") === Int.MaxValue.toString)
+  }
+
   test("a run reads the rows for the sample and for the rewrite") {
     val reads = jobs.reads.filter(_._2 >= 20000).map(_._1.split(": ").last)
     assert(reads.filter(Set("sample", "rewrite")) === Seq("sample", "rewrite"), jobs.jobs)

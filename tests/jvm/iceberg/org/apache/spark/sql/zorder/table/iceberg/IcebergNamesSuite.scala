@@ -33,5 +33,9 @@ class IcebergNamesSuite extends AnyFunSuite {
         "write.parquet.bloom-filter-enabled.column.s.f" -> "true",
         "write.parquet.bloom-filter-ndv.column.s.f" -> "4",
         "write.parquet.compression-codec" -> "lz4_raw"))
+    // as many bytes of a row group as Iceberg can count
+    assert(
+      IcebergWriteProperties.of(Map("parquet.block.size" -> (2L << 30).toString)) == Map(
+        "write.parquet.row-group-size-bytes" -> Int.MaxValue.toString))
   }
 }

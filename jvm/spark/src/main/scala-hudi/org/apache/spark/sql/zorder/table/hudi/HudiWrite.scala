@@ -21,7 +21,13 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{CommitRequest, TableWrite, WrittenFile}
-import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PartNumber, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{
+  DataFile,
+  InputRelation,
+  PartNumber,
+  PinnedPartition,
+  RowGroupLimit
+}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
@@ -175,7 +181,7 @@ private[hudi] object HudiWriteSettings {
       refuse("ZORDER_INVALID_OPTION.HUDI_PAGE_ROW_LIMIT", "limit" -> PageRowLimit, "value" -> rows)
     }
     Strategy ++ Map(StrategyInputs.RunId -> runId, "hoodie.parquet.max.file.size" -> NoLimit.toString) ++
-      options.get("parquet.block.size").map("hoodie.parquet.block.size" -> _) ++
+      options.get("parquet.block.size").map("hoodie.parquet.block.size" -> RowGroupLimit.intBytes(_)) ++
       options.get("parquet.page.size").map("hoodie.parquet.page.size" -> _) ++
       options.get("compression").map("hoodie.parquet.compression.codec" -> codec(_))
   }

@@ -30,7 +30,13 @@ import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderExcept
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ChangedInputs, CommitRequest, RunRecord, TableWrite, WrittenFile}
-import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PartNumber, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{
+  DataFile,
+  InputRelation,
+  PartNumber,
+  PinnedPartition,
+  RowGroupLimit
+}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
@@ -331,7 +337,6 @@ private[iceberg] object IcebergWriteProperties {
 
   /** Options of the Parquet writer under Spark's names, and the corresponding properties. */
   private val names = Map(
-    "parquet.block.size" -> PARQUET_ROW_GROUP_SIZE_BYTES,
     "parquet.page.row.count.limit" -> PARQUET_PAGE_ROW_LIMIT,
     "parquet.page.size" -> PARQUET_PAGE_SIZE_BYTES,
     "parquet.bloom.filter.max.bytes" -> PARQUET_BLOOM_FILTER_MAX_BYTES)
@@ -342,6 +347,7 @@ private[iceberg] object IcebergWriteProperties {
 
   def of(options: Map[String, String]): Map[String, String] = options.flatMap {
     case ("compression", value) => Some(PARQUET_COMPRESSION -> codec(value))
+    case ("parquet.block.size", value) => Some(PARQUET_ROW_GROUP_SIZE_BYTES -> RowGroupLimit.intBytes(value))
     case (key, value) =>
       names.get(key).orElse(prefixes.collectFirst {
         case (mine, theirs) if key.startsWith(mine) => theirs + key.stripPrefix(mine)
