@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import os
 import struct
 from itertools import groupby
 
@@ -174,6 +175,22 @@ def test_what_spark_does_not_list_is_left_out(tmp_path, name):
     hidden.parent.mkdir(parents=True, exist_ok=True)
     hidden.write_bytes(b"no Parquet")
     (below / "empty.parquet").write_bytes(b"")
+    assert [f.rel for f in listing.list_files(listing.place(str(tmp_path))).files] == ["part=1/a.parquet"]
+
+
+def test_links_to_nothing_and_what_goes_meanwhile_are_left_out(tmp_path, monkeypatch):
+    for name in ("part=1", "part=2"):
+        (tmp_path / name).mkdir()
+    parquet.write_table(pa.table({"a": [1]}), tmp_path / "part=1" / "a.parquet")
+    (tmp_path / "part=1" / "b.parquet").symlink_to(tmp_path / "nowhere.parquet")
+    scandir = os.scandir
+
+    def later(path):
+        if path.endswith("/part=2/"):
+            (tmp_path / "part=2").rmdir()
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", later)
     assert [f.rel for f in listing.list_files(listing.place(str(tmp_path))).files] == ["part=1/a.parquet"]
 
 

@@ -125,7 +125,14 @@ def _check_name(text: str, root: str) -> None:
 
 
 def _local(root: str, below: str = "") -> Iterator[Entry]:
-    with os.scandir(f"{root}/{below}") as entries:
+    try:
+        listed = os.scandir(f"{root}/{below}")
+    except FileNotFoundError:
+        if below:
+            # its parent was listed before it went
+            return
+        raise
+    with listed as entries:
         for entry in entries:
             rel = f"{below}{entry.name}"
             if entry.is_dir():
@@ -136,7 +143,11 @@ def _local(root: str, below: str = "") -> Iterator[Entry]:
                 else:
                     yield Entry(f"{rel}/", 0)
             else:
-                found = entry.stat()
+                try:
+                    found = entry.stat()
+                except FileNotFoundError:
+                    # a link that leads nowhere, or a file that has gone: Hadoop leaves them out, too
+                    continue
                 yield Entry(rel, found.st_size, found.st_mtime_ns // 1_000_000)
 
 
