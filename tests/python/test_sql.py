@@ -125,6 +125,22 @@ def test_paths_and_quotes():
     assert _sql.history(path) == "SELECT * FROM zorder_history('/data/o\\'brien\\\\x')"
 
 
+class Index:
+    """A whole number that is no int, as NumPy has them."""
+
+    def __index__(self):
+        return 3
+
+
+def test_whole_numbers_of_other_types():
+    name = _sql.Target("t", is_path=False)
+    assert _sql.history(name, Index()) == _sql.history(name, 3)
+    assert type(_sql.whole(Index(), "")) is int
+    for wrong in (0, True, 3.0, "3"):
+        with pytest.raises(ValueError, match="1 or more"):
+            _sql.history(name, wrong)
+
+
 def test_path_or_name_as_in_the_jvm():
     lines = (SHARED / "table-names.tsv").read_text().splitlines()
     assert len(lines) > 10

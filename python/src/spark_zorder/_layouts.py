@@ -36,8 +36,8 @@ def fit(df: DataFrame, *cols: functions.ColumnOrName, files: int | None = None) 
 
     Columns and ``files`` are the same as for ``cluster``.
     """
-    bridge, by = _prepare(df, cols, files, "fit")
-    return Layout(str(bridge.fit(_java(df), by, files or 0)))
+    bridge, by, count = _prepare(df, cols, files, "fit")
+    return Layout(str(bridge.fit(_java(df), by, count)))
 
 
 def cluster(df: DataFrame, *cols: functions.ColumnOrName, files: int | None = None) -> DataFrame:
@@ -51,8 +51,8 @@ def cluster(df: DataFrame, *cols: functions.ColumnOrName, files: int | None = No
     Examples:
         >>> spark_zorder.cluster(df, "a", "b", files=64).write.parquet(path)
     """
-    bridge, by = _prepare(df, cols, files, "cluster")
-    return _session.dataframe(df.sparkSession, bridge.cluster(_java(df), by, files or 0))
+    bridge, by, count = _prepare(df, cols, files, "cluster")
+    return _session.dataframe(df.sparkSession, bridge.cluster(_java(df), by, count))
 
 
 def stored(spark: SparkSession, target: _sql.Target) -> Layout | None:
@@ -66,13 +66,13 @@ def stored(spark: SparkSession, target: _sql.Target) -> Layout | None:
 
 def _prepare(
     df: DataFrame, cols: tuple[functions.ColumnOrName, ...], files: int | None, name: str
-) -> tuple[Any, Any]:
+) -> tuple[Any, Any, int]:
     from pyspark.sql import Column
 
     if not cols:
         raise ValueError(f"{name} takes at least one column.")
-    if files is not None and (not isinstance(files, int) or isinstance(files, bool) or files < 1):
-        raise ValueError("files is a whole number, 1 or more.")
+    # py4j knows no other whole numbers than Python's
+    count = 0 if files is None else _sql.whole(files, "files is a whole number, 1 or more.")
     spark = df.sparkSession
     if _session.is_connect(spark):
         raise SetupError(
@@ -88,7 +88,7 @@ def _prepare(
     for i, col in enumerate(cols):
         column: Any = col
         by[i] = _sql.identifier(col) if isinstance(col, str) else column._jc
-    return bridge, by
+    return bridge, by, count
 
 
 def _java(df: DataFrame) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any, Union
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -276,14 +277,24 @@ def _pair(name: str, value: Value) -> str:
     return f"{name} = {literal(text)}"
 
 
+def whole(number: Any, wanted: str) -> int:
+    """A number from 1 on, of whatever type of whole numbers, such as NumPy's. Others raise ``wanted``."""
+    try:
+        found = operator.index(number)
+    except TypeError:
+        found = 0
+    if found < 1 or isinstance(number, bool):
+        raise ValueError(wanted)
+    return found
+
+
 def history(target: Target, limit: int | None = None) -> str:
     """The query for the runs of a table, or for the newest ones, oldest first."""
     runs = f"SELECT * FROM zorder_history({target.argument})"
     if limit is None:
         return runs
-    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        raise ValueError("history takes a number of runs, 1 or more.")
-    return f"SELECT * FROM ({runs} ORDER BY run DESC LIMIT {limit}) ORDER BY run"
+    newest = whole(limit, "history takes a number of runs, 1 or more.")
+    return f"SELECT * FROM ({runs} ORDER BY run DESC LIMIT {newest}) ORDER BY run"
 
 
 def format_of(target: Target) -> str:
