@@ -164,6 +164,8 @@ def unstarted(monkeypatch):
         (["audit", "t", "--by", "lower(a"], 2, "a bracket is open"),
         (["index", "t", "--bloom", "lower(a"], 2, "a bracket is open"),
         (["optimize", "t", "--where", "a = 1", "--where", "\t"], 2, "--where is empty"),
+        (["optimize", "t", "--by", "a", "--where", "a = 1) OR (b = 2"], 2, "it closes a bracket"),
+        (["audit", "t", "--where", "a = 1) OR (b = 2"], 2, "it closes a bracket"),
         (["index", "t", "--bloom", ""], 2, "--bloom is empty"),
         (["index", "t", "--drop", "--by", "a"], 2, "--drop is about the whole index: leave out --by"),
         (["maintain", "--tables", "x", "--max-duration", ""], 2, "--max-duration is empty"),

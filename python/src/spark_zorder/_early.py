@@ -76,16 +76,19 @@ def _audits_alone(arguments: argparse.Namespace) -> bool:
 
 
 def _names(arguments: argparse.Namespace) -> None:
-    """Reads the name of the table and the columns as a statement does."""
+    """Reads the name of the table, the columns and the filters as a statement does."""
     table: str | None = getattr(arguments, "table", None)
     name = table if table is not None and not _sql.is_path(table) else None
     # an audit without Spark looks for columns in files, whatever their names are
     read = () if name is None and _audits_alone(arguments) else _COLUMNS
     given = [getattr(arguments, option, None) for option in read]
+    where: str | list[str] = getattr(arguments, "where", None) or []
     try:
         if name is not None:
             _sql.parts(name)
         _sql.columns([columns for columns in given if columns is not None])
+        for predicate in [where] if isinstance(where, str) else where:
+            _sql.predicate_text(predicate)
     except ValueError as error:
         raise UsageError(str(error)) from None
 

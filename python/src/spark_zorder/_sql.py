@@ -216,8 +216,9 @@ class Clustering:
 
     def filtered(self, predicate: str) -> Clustering:
         """With one filter more. All of them are joined by AND."""
-        before = self.where
-        both = predicate if before is None else f"({_predicate(before)}) AND ({_predicate(predicate)})"
+        if self.where is None:
+            return replace(self, where=predicate)
+        both = f"({predicate_text(self.where)}) AND ({predicate_text(predicate)})"
         return replace(self, where=both)
 
     @property
@@ -226,7 +227,7 @@ class Clustering:
         clauses = [
             f"ZORDER TABLE {self.target.sql}",
             "FULL" if self.full else "",
-            f"WHERE ({_predicate(self.where)})" if self.where is not None else "",
+            f"WHERE ({predicate_text(self.where)})" if self.where is not None else "",
             f"BY ({', '.join(column(c) for c in self.by)})" if self.by else "",
             f"USING CURVE {_curve(self.curve)}" if self.curve is not None else "",
             f"WITH ({', '.join(_pair(k, v) for k, v in self.options.items())})" if self.options else "",
@@ -250,7 +251,8 @@ def _closes_another(text: str) -> bool:
     return brackets < 0
 
 
-def _predicate(text: str) -> str:
+def predicate_text(text: str) -> str:
+    """A filter as it stands between the brackets of a statement. What would end them is an error."""
     if not text.strip():
         raise ValueError("where() takes a SQL predicate, as in where(\"day >= '2026-01-01'\").")
     if _closes_another(text):
