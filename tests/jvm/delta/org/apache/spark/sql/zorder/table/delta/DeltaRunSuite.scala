@@ -140,8 +140,11 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
         done(keeps(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 4, force = true)")))
         assert(files(path) === 4)
       }
-      step("a removal leaves the rows and no state") {
+      step("a removal leaves the rows, no state and no property of ours, whatever it is called") {
+        spark.sql(s"""ALTER TABLE delta.`$path` SET TBLPROPERTIES ("zorder.it's" = '1', 'mine' = '2')""")
         spark.sql(s"ZORDER REMOVE '$path'").collect()
+        val left = DeltaLog.forTable(spark, path.toString).update().metadata.configuration.keySet
+        assert(left("mine") && !left.exists(_.startsWith("zorder.")))
         assert(!Files.exists(path.resolve("_zorder")) && read(path).count() === 4010)
       }
     }

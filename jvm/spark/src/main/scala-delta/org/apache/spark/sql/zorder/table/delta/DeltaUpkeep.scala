@@ -91,12 +91,13 @@ private[delta] object DeltaUpkeep {
   }
 
   def remove(session: ClassicSession, table: DeltaClusterTable, fs: FileSystem): Unit = {
-    fs.delete(table.state.dir, true)
     val ours = table.properties.keys.filter(ZOrderOption.isOurs).toSeq
+    // before the state goes: whoever may not alter the table keeps both
     if (ours.nonEmpty) {
-      val keys = ours.map(k => s"'$k'").mkString(", ")
+      val keys = ours.map(TableRef.literal).mkString(", ")
       session.sql(s"ALTER TABLE ${sql(table)} UNSET TBLPROPERTIES ($keys)").collect()
     }
+    fs.delete(table.state.dir, true)
     ()
   }
 
