@@ -47,6 +47,27 @@ class UpkeepStatementsSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  // Spark takes functions of extensions in temporary views alone
+  test("a function in a view means a table of the database in which the view was made") {
+    spark.sql("CREATE DATABASE viewed")
+    try {
+      spark.sql("USE viewed")
+      numbers(2000).write.saveAsTable("seen_t")
+      done(one(s"ZORDER TABLE seen_t $run"))
+      spark.sql("CREATE TEMPORARY VIEW seen_runs AS SELECT * FROM zorder_history('seen_t')")
+      spark.sql(
+        "CREATE TEMPORARY VIEW seen_files AS SELECT zorder_file('table:seen_t', a, b) AS file FROM seen_t")
+      spark.sql("USE default")
+      assert(spark.table("seen_runs").count() === 1 && spark.table("seen_files").count() === 2000)
+      val other = intercept[Exception](history("'seen_t'")).getMessage
+      assert(other.contains("There is no table seen_t"), other)
+    } finally {
+      Seq("seen_runs", "seen_files").foreach(spark.catalog.dropTempView)
+      spark.sql("USE default")
+      spark.sql("DROP DATABASE viewed CASCADE")
+    }
+  }
+
   test("a directory without Parquet, an empty one, one without any trace of ours") {
     withTempDir { dir =>
       val csv = dir.resolve("csv")

@@ -45,7 +45,7 @@ object StoredLayout {
       else if (name.startsWith("path:")) TableRef.Location(name.stripPrefix("path:"))
       else
         refuse("ZORDER_INVALID_LAYOUT.NOT_A_LAYOUT", "value" -> text.take(40))
-    val table = TableResolver.locate(session, ref)
+    val table = TableResolver.locate(session, TableRef.inView(session, ref))
     val state = table.state
     // a run takes some of the partitions, and the others keep the layouts that they have
     val ofPartition = state.ofBranch().map(_.layoutIds).foldLeft(Map.empty[String, String])(_ ++ _)

@@ -1,6 +1,8 @@
 package org.apache.spark.sql.zorder.table
 
+import org.apache.spark.sql.catalyst.analysis.AnalysisContext
 import org.apache.spark.sql.zorder.expr.ColumnPath
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
 /** How a statement names its table. */
 sealed trait TableRef {
@@ -33,6 +35,17 @@ object TableRef {
       case _ => None
     }
   }
+
+  /** What a function means: in a view, names are looked up where the view was made, as those of tables. */
+  private[zorder] def inView(session: ClassicSession, ref: TableRef): TableRef =
+    (ref, AnalysisContext.get.catalogAndNamespace) match {
+      case (InFormat(_, _), _) => ref
+      case (Name(Seq(one)), place) => Name(place :+ one)
+      case (Name(parts), catalog +: _)
+          if !session.sessionState.catalogManager.isCatalogRegistered(parts.head) =>
+        Name(catalog +: parts)
+      case _ => ref
+    }
 
   /** A text in SQL. */
   private[zorder] def literal(text: String): String =

@@ -206,7 +206,7 @@ object TableFunctions {
   }
 
   private def table(session: ClassicSession, strings: Seq[Option[String]]): TableRef =
-    TableRefParser.ofText(session, strings.head.get)
+    TableRef.inView(session, TableRefParser.ofText(session, strings.head.get))
 }
 
 /** When the rows of a table function are found. */
