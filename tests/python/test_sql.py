@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from spark_zorder import _sql
 from support import SHARED
@@ -123,6 +125,23 @@ def test_paths_and_quotes():
     path = _sql.Target("/data/o'brien\\x", is_path=True)
     assert _sql.rollback(path) == "ZORDER ROLLBACK '/data/o\\'brien\\\\x'"
     assert _sql.history(path) == "SELECT * FROM zorder_history('/data/o\\'brien\\\\x')"
+
+
+def test_the_texts_of_a_statement_are_those_in_its_quotes():
+    options = {"bloom": ["a", "b"], "force": True, "fileCount": 4}
+    made = _sql.Clustering(_sql.Target("/t", is_path=True), where="s = 'x'", into="/c", options=options)
+    assert made.texts == ["/t", "/c", "a, b", "true", "4"]
+    assert all(_sql.literal(text) in made.sql for text in made.texts)
+    assert _sql.Target("db.t", is_path=False).texts == []
+
+
+def test_constants_without_escapes():
+    texts = ["/data/o'brien\\x", "plain", "\\'\n\\\\", "é", ""]
+    query = f"SELECT * FROM f({', '.join(map(_sql.literal, texts))}) WHERE a = 'b'"
+    found = _sql.without_escapes(query)
+    assert "\\" not in found and "'plain', " in found and "'é', ''" in found and found.endswith("a = 'b'")
+    coded = re.findall(r"CAST\(unhex\('(\w+)'\) AS STRING\)", found)
+    assert [bytes.fromhex(code).decode() for code in coded] == [texts[0], texts[2]]
 
 
 class Index:

@@ -8,6 +8,7 @@ import pytest
 import spark_zorder
 from pyspark.sql import functions as sf
 from spark_zorder import ZOrderTable, _sql
+from spark_zorder._errors import SetupError
 from spark_zorder._table import OptimizeBuilder
 from support import digest, write_table
 
@@ -204,6 +205,21 @@ def test_columns_of_all_calls_are_names_or_one_list_or_expressions(spark, table)
 def test_several_predicates_with_comments(spark, table):
     run = run_of(spark, table).where("a >= 0 -- all\n").where("b >= 0 -- all").dryRun()
     assert run.executeZOrderBy("a").collect()[0]["status"] == "DRY_RUN"
+
+
+def test_a_session_that_takes_backslashes_in_quotes_as_they_are(spark, tmp_path):
+    path = write_table(spark, tmp_path / "it's", rows=1000)
+    spark.conf.set("spark.sql.parser.escapedStringLiterals", "true")
+    try:
+        table = ZOrderTable.forPath(spark, path)
+        assert table.history().count() == 0 and table.toDF().count() == 1000
+        log = spark_zorder.query_log.of_sql(spark, [f"SELECT * FROM parquet.`{path}` WHERE a = 1"])
+        assert log.count() == 1
+        for statement in (table.vacuum, table.optimize().into(f"{path}2").execute):
+            with pytest.raises(SetupError, match="escapedStringLiterals to false"):
+                statement()
+    finally:
+        spark.conf.unset("spark.sql.parser.escapedStringLiterals")
 
 
 def test_vacuum_takes_the_name_that_delta_has(spark, table):

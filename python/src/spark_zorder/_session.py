@@ -8,16 +8,18 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Callable
 from weakref import WeakSet
 
+from . import _sql
 from ._errors import SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
 EXTENSION = "org.apache.spark.sql.zorder.ZOrderExtensions"
 
 _PACKAGE = "org.apache.spark.sql.zorder"
+_NO_ESCAPES = "spark.sql.parser.escapedStringLiterals"
 _PROBE = "ZORDER TABLE parquet.`/spark-zorder-probe` BY (a) DRY RUN"
 
 
@@ -137,8 +139,22 @@ def version_of(spark: SparkSession) -> str | None:
     return str(spark.sql("SELECT zorder_version()").collect()[0][0])
 
 
-def run(spark: SparkSession, statement: str) -> DataFrame:
-    """Runs one of our statements: as SQL if the parser knows it, else through the bridge of ``attach``."""
+def query(spark: SparkSession, statement: str) -> DataFrame:
+    """Runs a query of one of our table functions, whose strings are constants."""
+    return spark.sql(_sql.without_escapes(statement) if _needs_escapes(spark, statement) else statement)
+
+
+def run(spark: SparkSession, statement: str, texts: Sequence[str] = ()) -> DataFrame:
+    """Runs one of our statements: as SQL if the parser knows it, else through the bridge of ``attach``.
+
+    ``texts`` are those that Python has put in quotes.
+    """
+    for text in texts:
+        if _needs_escapes(spark, _sql.literal(text)):
+            raise SetupError(
+                f"A statement cannot say {text!r} in this session, which takes a backslash in quotes as it "
+                f"is: set {_NO_ESCAPES} to false."
+            )
     if understands(spark):
         return spark.sql(statement)
     if is_connect(spark):
@@ -146,6 +162,11 @@ def run(spark: SparkSession, statement: str) -> DataFrame:
     bridge = require_bridge(spark)
     session: Any = spark
     return dataframe(spark, bridge.run(session._jsparkSession, statement))
+
+
+def _needs_escapes(spark: SparkSession, sql: str) -> bool:
+    """Whether there are escapes in it that the session does not take for any."""
+    return "\\" in sql and str(spark.conf.get(_NO_ESCAPES, "false")).lower() == "true"
 
 
 def require_bridge(spark: SparkSession) -> Any:

@@ -50,6 +50,18 @@ def literal(text: str) -> str:
     return f"'{escaped}'"
 
 
+def without_escapes(query: str) -> str:
+    """A query of constants, with those that have an escape as bytes: some sessions know no escapes."""
+
+    def constant(found: re.Match[str]) -> str:
+        if "\\" not in found[0]:
+            return found[0]
+        text = re.sub(r"\\(.)", r"\1", found[0][1:-1], flags=re.DOTALL)
+        return f"CAST(unhex('{text.encode().hex()}') AS STRING)"
+
+    return re.sub(r"'(?:[^'\\]|\\.)*'", constant, query, flags=re.DOTALL)
+
+
 def quoted(part: str) -> str:
     """One part of a name in backquotes."""
     return "`" + part.replace("`", "``") + "`"
@@ -185,6 +197,11 @@ class Target:
         return literal(self.text) if self.is_path else identifier(self.text)
 
     @property
+    def texts(self) -> list[str]:
+        """What stands in quotes in a statement."""
+        return [self.text] if self.is_path else []
+
+    @property
     def layout(self) -> str:
         """The argument by which the layout functions find the layout that the table stores."""
         return f"path:{self.text}" if self.is_path else f"table:{self.sql}"
@@ -220,6 +237,12 @@ class Clustering:
             return replace(self, where=predicate)
         both = f"({predicate_text(self.where)}) AND ({predicate_text(predicate)})"
         return replace(self, where=both)
+
+    @property
+    def texts(self) -> list[str]:
+        """What stands in quotes in the statement, but for expressions of the user."""
+        into = [] if self.into is None else [self.into]
+        return [*self.target.texts, *into, *map(_value, self.options.values())]
 
     @property
     def sql(self) -> str:
@@ -273,10 +296,13 @@ def _pair(name: str, value: Value) -> str:
     if value is None:
         # the text "None" would switch off what the word none does
         raise TypeError(f"The option {name} takes a value: leave it out for its default.")
+    return f"{name} = {literal(_value(value))}"
+
+
+def _value(value: Value) -> str:
     if isinstance(value, (list, tuple)):
-        value = ", ".join(map(str, value))
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    return f"{name} = {literal(text)}"
+        return ", ".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def whole(number: Any, wanted: str) -> int:

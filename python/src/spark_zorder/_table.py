@@ -96,7 +96,7 @@ class ZOrderTable:
     def _kind(self, wanted: str | None = None) -> Row:
         """What the table itself says: ``zorder_format``. ``wanted`` is the format of a caller."""
         _session.require_functions(self._spark)
-        kind: Row = self._spark.sql(_sql.format_of(self._target)).collect()[0]
+        kind: Row = _session.query(self._spark, _sql.format_of(self._target)).collect()[0]
         if wanted is not None and wanted.lower() != kind["format"]:
             raise ValueError(
                 f"{self._target.text} is a table of the format {kind['format']}, not {wanted}: "
@@ -162,7 +162,7 @@ class ZOrderTable:
             return self._rows(statement(view))
 
     def _rows(self, statement: str) -> DataFrame:
-        found = self._spark.sql(statement)
+        found = _session.query(self._spark, statement)
         return shown(self._spark.createDataFrame(found.collect(), found.schema))
 
     def history(self, limit: int | None = None) -> DataFrame:
@@ -173,7 +173,7 @@ class ZOrderTable:
         has the run's row as JSON.
         """
         _session.require_functions(self._spark)
-        return shown(self._spark.sql(_sql.history(self._target, limit)))
+        return shown(_session.query(self._spark, _sql.history(self._target, limit)))
 
     def index(
         self,
@@ -345,7 +345,7 @@ class ZOrderTable:
                 )
 
     def _run(self, statement: str) -> DataFrame:
-        return shown(_session.run(self._spark, statement))
+        return shown(_session.run(self._spark, statement, self._target.texts))
 
     def layout(self) -> Layout | None:
         """The layout that the newest run has stored, or None. Raises ValueError for a partitioned table."""
@@ -449,9 +449,12 @@ class OptimizeBuilder:
         """Clusters by the table's own columns (``zorder.by``, stored layout, CLUSTER BY)."""
         with followed(self._spark):
             if self._log is None:
-                return shown(_session.run(self._spark, self._clustering.sql))
+                return self._run(self._clustering)
             with _session.viewed(self._spark, self._log) as view:
-                return shown(_session.run(self._spark, self._clustering.option("queryLog", view).sql))
+                return self._run(self._clustering.option("queryLog", view))
+
+    def _run(self, clustering: _sql.Clustering) -> DataFrame:
+        return shown(_session.run(self._spark, clustering.sql, clustering.texts))
 
     def _with(self, clustering: _sql.Clustering) -> OptimizeBuilder:
         return OptimizeBuilder(self._spark, clustering, self._log)

@@ -27,7 +27,8 @@ def start(
     decides, which is ``drop`` by default. Returns one row: ``path``, ``status``, ``queries``, ``shapes``,
     ``left_out``, ``literals``.
     """
-    return _session.run(spark, _sql.log_start(path, literals))
+    statement = _sql.log_start(path, literals)
+    return _session.run(spark, statement, [] if path is None else [os.fspath(path)])
 
 
 def stop(spark: SparkSession) -> DataFrame:
@@ -39,13 +40,13 @@ def of_sql(spark: SparkSession, queries: Sequence[str]) -> DataFrame:
     """A log of these queries. The session analyses them, and does not run them."""
     statement = _sql.log_of_sql(queries)
     _session.require_functions(spark)
-    return spark.sql(statement)
+    return _session.query(spark, statement)
 
 
 def of_event_log(spark: SparkSession, path: str | os.PathLike[str]) -> DataFrame:
     """A log of the queries in Spark's event logs: a file or directory that the driver can read."""
     _session.require_functions(spark)
-    return spark.sql(_sql.log_of_events(path))
+    return _session.query(spark, _sql.log_of_events(path))
 
 
 def explain(spark: SparkSession, log: DataFrame | str | os.PathLike[str]) -> DataFrame:
@@ -56,7 +57,8 @@ def explain(spark: SparkSession, log: DataFrame | str | os.PathLike[str]) -> Dat
     ``pruned``, ``kept``, ``pruned_by``, ``reason``.
     """
     if isinstance(log, (str, os.PathLike)):
-        return _session.run(spark, _sql.explain_log(_sql.path_text(log, "explain")))
+        text = _sql.path_text(log, "explain")
+        return _session.run(spark, _sql.explain_log(text), [text] if _sql.is_path(text) else [])
     with _session.viewed(spark, log) as view:
         rows = _session.run(spark, _sql.explain_log(view))
         return spark.createDataFrame(rows.collect(), rows.schema)

@@ -35,7 +35,7 @@ def audit(spark: SparkSession, table: str, columns: str | None, log: str | None,
     logged = [] if log is None else [_sql.literal(log)]
 
     def of(function: str, *arguments: str) -> Rows:
-        rows = spark.sql(f"SELECT * FROM {function}({', '.join(arguments)})").collect()
+        rows = _session.query(spark, f"SELECT * FROM {function}({', '.join(arguments)})").collect()
         return [row.asDict(recursive=True) for row in rows]
 
     return Result(
@@ -64,9 +64,9 @@ def would_open(spark: SparkSession, table: str, predicate: str) -> list[Opened]:
     """
     from pyspark.errors import PySparkException
 
-    argument = _sql.Target(table, _sql.is_path(table)).argument
+    arguments = f"{_sql.Target(table, _sql.is_path(table)).argument}, {_sql.literal(predicate)}"
     try:
-        rows = spark.sql(f"SELECT * FROM clustering_where({argument}, {_sql.literal(predicate)})").collect()
+        rows = _session.query(spark, f"SELECT * FROM clustering_where({arguments})").collect()
     except PySparkException as error:
         raise AuditError(_errors.sentence(error)) from error
     return [_opened(row) for row in rows]
@@ -114,7 +114,8 @@ def files_and_bytes(
         name = _sql.literal(".".join(_sql.name(part) for part in path))
         boxes = f"clustering_boxes({target.argument}, {name}) WHERE row_group IS NULL"
         try:
-            counted = spark.sql(f"SELECT count(*), coalesce(sum(bytes), 0) FROM {boxes}").collect()[0]
+            counting = f"SELECT count(*), coalesce(sum(bytes), 0) FROM {boxes}"
+            counted = _session.query(spark, counting).collect()[0]
         except PySparkException as error:
             # such as a partition column of Iceberg, which no directory names
             if "ZORDER_COLUMN_REFUSED" not in str(error):
