@@ -261,6 +261,27 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("rows in the order of time outgrow a layout, and a new one gains nothing: they are taken in all the same") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      // in files as small as those of the layout, in the order that a new one would have
+      def add(from: Long, files: Int): Unit =
+        spark.range(from, from + files * 1000L, 1, files).selectExpr("id AS ts", "sha1(string(id)) AS s")
+          .write.mode("append").parquet(path.toString)
+      val by = "BY (ts) WITH (fileCount = 16)"
+      add(0, 8)
+      done(zorder(path, by))
+      for (round <- 0 until 2) {
+        add(8000 + round * 6000L, 6)
+        assert(reason(zorder(path, s"$by DRY RUN")).contains("of their own"))
+        done(keepsRows(path)(zorder(path, by)))
+        assert(status(zorder(path, by)) === "NOTHING_TO_DO")
+      }
+      val layouts = inState(path, "layouts").filterNot(_.getFileName.toString.startsWith("."))
+      assert(layouts.length === 1)
+    }
+  }
+
   test("the stored layouts of a partitioned table are those of its partitions, also after a run over one") {
     withTempDir { dir =>
       val path = dir.resolve("t#1")

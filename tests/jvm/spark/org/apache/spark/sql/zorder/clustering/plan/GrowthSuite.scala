@@ -47,11 +47,11 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("a layout whose files should be twice as many is fitted anew where a merge would write as much") {
     val all = (0 until 100).map(_ -> 10L).toMap
-    def decided(newBytes: Long, files: Int, budget: Double = 5.0, mayRefit: Boolean = true): GrowthPlan =
-      growth(all, newBytes).copy(newLayoutFiles = files).decide(budget, mayRefit)
+    def decided(newBytes: Long, files: Int, budget: Double = 5.0, isWhole: Boolean = true): GrowthPlan =
+      growth(all, newBytes).copy(newLayoutFiles = files).decide(budget, isWhole)
     val merged = GrowthPlan.Merge(all.keySet)
     assert(decided(25000, files = 199) === merged && decided(25000, files = 200) === GrowthPlan.Refit)
-    assert(decided(25000, files = 200, mayRefit = false) === merged)
+    assert(decided(25000, files = 200, isWhole = false) === merged)
     assert(decided(25000, files = 200, budget = 4.9).isInstanceOf[GrowthPlan.Append])
   }
 
@@ -84,9 +84,9 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("files across cells are merged with new rows while they are not much larger") {
-    def merged(budget: Double, mayRefit: Boolean, bytes: Long*): Int =
+    def merged(budget: Double, isWhole: Boolean, bytes: Long*): Int =
       Growth(cells, Array.fill(100)(10L), 1000, before(bytes: _*), hurts = () => false)
-        .decide(budget, mayRefit).asInstanceOf[GrowthPlan.Append].merged
+        .decide(budget, isWhole).asInstanceOf[GrowthPlan.Append].merged
     assert(merged(5.0, true, 9000, 1500) === 1)
     assert(merged(5.0, true, 3750, 1500) === 2)
     assert(merged(5.0, true, 3750, 2200) === 0)
@@ -135,6 +135,16 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val all = (0 until 100).map(_ -> 1000L).toMap
     assert(growth(all, 100001).decide(5.0) === GrowthPlan.Refit)
     assert(growth(all, 100000).decide(5.0).isInstanceOf[GrowthPlan.Merge])
+  }
+
+  test("a partition whose new layout gains nothing takes in rows, and its sorted runs are still merged") {
+    val all = (0 until 100).map(_ -> 1000L).toMap
+    assert(growth(all, 100001).decide(5.0, gains = false) === GrowthPlan.Merge(all.keySet))
+    def append(gains: Boolean): GrowthPlan =
+      Growth(cells, Array.fill(100)(10L), 20000, before(60000, 25000), hurts = () => true)
+        .decide(5.0, gains = gains)
+    assert(append(gains = true) === GrowthPlan.Refit)
+    assert(append(gains = false).asInstanceOf[GrowthPlan.Append].merged > 0)
   }
 
   test(

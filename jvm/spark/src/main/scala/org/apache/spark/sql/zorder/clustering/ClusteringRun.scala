@@ -249,23 +249,36 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     }
   }
 
-  /** Partitions with a layout grow in it; those that have to be clustered anew are another commit. */
+  /**
+   * Partitions with a layout grow in it; those that have to be clustered anew are another commit. Where that
+   * would gain too little, new rows still grow in the layout that is outgrown, or they would wait for good.
+   *
+   * @param leftAsIs
+   *   how clustering these partitions anew has ended, if it was tried and nothing was written
+   */
   private def incrementOrNewLayout(
       selected: Selection,
       moving: Seq[PlacedPartition],
       staying: Seq[PlacedPartition],
-      batch: Batch): BatchResult = {
-    def clusterAnew(except: Seq[PlacedPartition]): BatchResult =
-      newLayout(
+      batch: Batch,
+      leftAsIs: Option[BatchResult] = None): BatchResult = {
+    def clusterAnew(except: Seq[PlacedPartition]): BatchResult = {
+      val anew = newLayout(
         selected.without(except.flatMap(_.all)),
         batch,
         grown = moving.filter(_.layoutId.isDefined).map(_.directory).toSet)
+      val same = except.map(_.directory).toSet
+      val tried = moving.filterNot(p => same(p.directory))
+      if (leftAsIs.isEmpty && BatchRun.leftAsIs(anew) && tried.exists(_.layoutId.isDefined))
+        incrementOrNewLayout(selected, tried, except, batch, Some(anew))
+      else anew
+    }
     def handled(result: BatchResult): Set[String] =
       result.batch.finished ++ result.batch.underway.map(_.directory)
     def leftAfter(result: BatchResult): Seq[String] =
       moving.map(_.directory).filterNot(handled(result))
-    increment(selected, moving) match {
-      case None => clusterAnew(except = staying)
+    increment(selected, moving, gains = leftAsIs.isEmpty) match {
+      case None => leftAsIs.getOrElse(clusterAnew(except = staying))
       case Some(result) if !request.dryRun =>
         result.copy(batch = result.batch.copy(left = leftAfter(result) ++ batch.left))
       case Some(result) =>
@@ -282,7 +295,10 @@ final private class BatchRun(context: RunContext, batches: Batches) {
   }
 
   /** None if no partition can grow in its layout. */
-  private def increment(selected: Selection, moving: Seq[PlacedPartition]): Option[BatchResult] = {
+  private def increment(
+      selected: Selection,
+      moving: Seq[PlacedPartition],
+      gains: Boolean): Option[BatchResult] = {
     val known = for {
       p <- moving
       id <- p.layoutId
@@ -291,7 +307,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     val withDeletes = known.collect { case (p, ref) if p.withDeletes.nonEmpty => p.withDeletesFirst -> ref }
     val growing = if (withDeletes.isEmpty) known else withDeletes
     if (growing.isEmpty) None
-    else new IncrementPlanner(context, batches)(growing, selected).map(carryOut)
+    else new IncrementPlanner(context, batches)(growing, selected, gains).map(carryOut)
   }
 
   private def newLayout(selected: Selection, batch: Batch, grown: Set[String] = Set.empty): BatchResult =
@@ -320,4 +336,11 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     if (log.exists(_.queries.nonEmpty))
       " The query log was not used: FULL with DRY RUN shows what a layout for it would gain."
     else ""
+}
+
+private object BatchRun {
+
+  /** Whether nothing was written because a new layout would gain too little. */
+  private def leftAsIs(result: BatchResult): Boolean =
+    Seq(RunStatus.NoGain, RunStatus.TooSmall).contains(result.report.status)
 }

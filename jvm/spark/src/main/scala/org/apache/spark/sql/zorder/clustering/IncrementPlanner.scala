@@ -39,17 +39,22 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
    *   with a stored layout and new files
    * @param selected
    *   the selection that they belong to
+   * @param gains
+   *   whether new layouts of them may gain enough
    * @return
    *   None if all of them have to be clustered anew
    */
-  def apply(partitions: Seq[(PlacedPartition, LayoutRef)], selected: Selection): Option[Planned] = {
+  def apply(
+      partitions: Seq[(PlacedPartition, LayoutRef)],
+      selected: Selection,
+      gains: Boolean): Option[Planned] = {
     val input =
       progress.step("footers")(Inspection.read(context, partitions.flatMap(_._1.all)))(_.summary)
     // files that have lost all their rows leave no file when they are written again
     val (waiting, idle) =
       partitions.partition { case (p, _) => p.newFilesAfter.isDefined || input.rows(p.newFiles) > 0 }
     if (waiting.isEmpty) Some(Planned.Ended(noRows(idle.map(_._1), selected)))
-    else grown(waiting, input, selected, idle.map(_._1.directory).toSet)
+    else grown(waiting, input, selected, idle.map(_._1.directory).toSet, gains)
   }
 
   /** New files without rows are rewritten only together with others. */
@@ -69,7 +74,8 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       partitions: Seq[(PlacedPartition, LayoutRef)],
       input: Inspection,
       selected: Selection,
-      idle: Set[String]): Option[Planned] = {
+      idle: Set[String],
+      gains: Boolean): Option[Planned] = {
     val incoming = FilePlan(partitions.toIndexedSeq.map { case (p, ref) =>
       SizedPartition(PinnedPartition(p.directory, p.newFiles), ref.layout.files)
     })
@@ -78,7 +84,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     val fitting =
       partitions.filter { case (_, ref) => ref.fits(tracked.clustering.map(_.dataType)) }
     if (fitting.isEmpty) None
-    else if (fitting.length < partitions.length) grown(fitting, input, selected, idle)
+    else if (fitting.length < partitions.length) grown(fitting, input, selected, idle, gains)
     else {
       val layouts = PartitionLayouts(partitions.map(_._2).toIndexedSeq)
       val counted = progress.step("sample")(count(source, input, incoming, tracked, layouts))(c =>
@@ -87,9 +93,9 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       val decided = progress.step("forecast") {
         partitions.zip(counted.split(layouts.firstFile)).map { case ((placed, ref), here) =>
           val growth = forecaster.growth(placed, here.rows)
-          val isWhole = request.where.isEmpty && selected.kept.forall(_.partition != placed.directory)
-          val mayRefit = isWhole && placed.newFilesAfter.isEmpty
-          GrowingPartition(placed, ref, here, growth, growth.decide(options.writeBudget, mayRefit))
+          val takesAll = request.where.isEmpty && selected.kept.forall(_.partition != placed.directory)
+          val isWhole = takesAll && placed.newFilesAfter.isEmpty
+          GrowingPartition(placed, ref, here, growth, growth.decide(options.writeBudget, isWhole, gains))
         }
       }(g => s"${g.count(_.plan != GrowthPlan.Refit)} of ${g.length} partitions grow in their layouts")
       val growing = decided.filter(_.plan != GrowthPlan.Refit)

@@ -224,17 +224,21 @@ final private[clustering] case class Growth(
    *
    * @param budget
    *   bytes written per byte appended
-   * @param mayRefit
+   * @param isWhole
    *   whether the statement takes the whole partition
+   * @param gains
+   *   whether a new layout of the partition may gain enough
    */
-  def decide(budget: Double, mayRefit: Boolean = true): GrowthPlan =
+  def decide(budget: Double, isWhole: Boolean = true, gains: Boolean = true): GrowthPlan = {
+    val mayRefit = isWhole && gains
     if (mayRefit && (grownBytes > cellBytes.sum || outgrown(budget))) GrowthPlan.Refit
     else if (cellBytes.forall(_ == 0)) GrowthPlan.Merge(rows.indices.toSet) // nothing else lies there
     else if (rows.sum == 0) GrowthPlan.Merge(Set(cellBytes.indexOf(cellBytes.min)))
     else if (amplification <= budget && hasRoom) GrowthPlan.Merge(touched.toSet)
     else if (mayRefit && refitAmplification <= Tiers.refitBudget(budget) && (crowded || hurts()))
       GrowthPlan.Refit
-    else append(if (mayRefit) budget else 0.0)
+    else append(if (isWhole) budget else 0.0)
+  }
 
   /**
    * Whether files have become so large that a new layout has twice as many, where writing everything anew is
