@@ -44,6 +44,21 @@ class QueryForecastSuite extends AnyFunSuite with RunFixture {
     each.sum / each.length
   }
 
+  test("a NaN takes the bounds away from its row group and from all pages in it, as is forecast") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(40000).selectExpr("IF(id % 50 = 0, double('NaN'), double(b)) AS x", "a AS y").repartition(4)
+        .write.parquet(path.toString)
+      val row = done(zorder(path, "BY (x, y) WITH (fileCount = 16, pageRowLimit = 500)"))
+      // those of the greatest values, beside those that a look-up finds
+      assert(share(row, 0, "files", "measured") > 0.35)
+      for (c <- 0 to 1; (level, most) <- Seq("files" -> 0.02, "row_groups" -> 0.02, "pages" -> 0.04)) {
+        val off = share(row, c, level, "forecast") - share(row, c, level, "measured")
+        assert(math.abs(off) < most, s"$level of $c")
+      }
+    }
+  }
+
   test("a partition of one row, of which no rows are held out, and a query of partitions alone") {
     withTempDir { dir =>
       val path = dir.resolve("t")

@@ -47,6 +47,13 @@ object Normalization {
     case other => Shims.extraNormalizedType(other)
   }
 
+  /** The normalized NaN of a floating-point type, which no other type has: the greatest of its values. */
+  def nan(dataType: DataType): Option[Long] = dataType match {
+    case FloatType => Some(OrderedBits.ofFloat(Float.NaN))
+    case DoubleType => Some(OrderedBits.ofDouble(Double.NaN))
+    case _ => None
+  }
+
   private val widened: String => String = v => s"((long) $v)"
 
   private def binaryString: NormalizedType =

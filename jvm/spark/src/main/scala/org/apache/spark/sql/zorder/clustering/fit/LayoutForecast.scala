@@ -139,17 +139,29 @@ object LayoutForecast {
       val file = block(sample, placed.order, from, end)
       def sampled(from: Int, until: Int) =
         unsampled.widened(block(sample, placed.order, from, until), file.zones)
-      files += TruncatedBounds.ofChunk(unsampled.widened(file, file.zones))
+      val whole = unsampled.widened(file, file.zones)
+      files += TruncatedBounds.ofChunk(only(whole, kept(sample, whole)))
       for ((groupFrom, groupEnd) <- pieces(from, end, cut.rowGroupRows)) {
-        val rowGroup = sampled(groupFrom, groupEnd)
+        val inGroup = sampled(groupFrom, groupEnd)
+        val known = kept(sample, inGroup)
+        val rowGroup = only(inGroup, known)
         rowGroups += TruncatedBounds.ofChunk(rowGroup)
+        // a row group without bounds of a column has no column index of it
         for ((pageFrom, pageEnd) <- pieces(groupFrom, groupEnd, cut.pageRows))
-          pages += TruncatedBounds.ofPage(sampled(pageFrom, pageEnd), rowGroup)
+          pages += TruncatedBounds.ofPage(only(sampled(pageFrom, pageEnd), known), rowGroup)
       }
       from = end
     }
     Levels(files.toSeq, rowGroups.toSeq, pages.toSeq)
   }
+
+  /** Of which columns a file or a row group has bounds. */
+  private def kept(sample: Sample, block: Block): IndexedSeq[Boolean] =
+    sample.columns.zip(block.zones).map { case (column, zone) => column.keepsBounds(zone) }
+
+  private def only(block: Block, known: IndexedSeq[Boolean]): Block =
+    if (known.forall(k => k)) block
+    else block.copy(zones = block.zones.zip(known).map { case (zone, k) => if (k) zone else Zone.Unknown })
 
   /** Places `[from, end)` in pieces of `size` rows, a fraction in a sample; the last piece has the rest. */
   private def pieces(from: Int, end: Int, size: Double): Iterator[(Int, Int)] = {

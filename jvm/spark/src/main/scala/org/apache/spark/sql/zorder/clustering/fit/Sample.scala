@@ -23,6 +23,9 @@ sealed trait SampleColumn extends Serializable {
   /** The narrowest zone that holds the given rows. */
   def zone(rows: Array[Int], from: Int, until: Int): Zone
 
+  /** Whether Parquet keeps bounds of a row group with these values: not if one of them is NaN, the greatest. */
+  def keepsBounds(zone: Zone): Boolean
+
   protected def valueAt(row: Int): NormalizedValue
 
   /** The order of two rows that are not NULL. */
@@ -53,21 +56,33 @@ object SampleColumn {
   def concat(parts: Seq[SampleColumn]): SampleColumn = {
     val isNull = Array.concat(parts.map(_.isNull): _*)
     parts.head match {
-      case _: LongSample =>
-        LongSample(Array.concat(parts.collect { case p: LongSample => p.normalized }: _*), isNull)
+      case first: LongSample =>
+        LongSample(Array.concat(parts.collect { case p: LongSample => p.normalized }: _*), isNull, first.nan)
       case _: BytesSample =>
         BytesSample(Array.concat(parts.collect { case p: BytesSample => p.normalized }: _*), isNull)
     }
   }
 }
 
-final case class LongSample(normalized: Array[Long], isNull: Array[Boolean]) extends SampleColumn {
+/**
+ * A column of numbers.
+ *
+ * @param nan
+ *   the normalized NaN of a floating-point type
+ */
+final case class LongSample(normalized: Array[Long], isNull: Array[Boolean], nan: Option[Long] = None)
+    extends SampleColumn {
+  override def keepsBounds(zone: Zone): Boolean = zone match {
+    case Zone.Between(_, NormalizedLong(max)) => !nan.contains(max)
+    case _ => true
+  }
+
   override protected def valueAt(row: Int): NormalizedValue = NormalizedLong(normalized(row))
 
   override protected def compareValues(a: Int, b: Int): Int =
     java.lang.Long.compare(normalized(a), normalized(b))
 
-  override def take(rows: Array[Int]): SampleColumn = LongSample(rows.map(normalized(_)), rows.map(isNull(_)))
+  override def take(rows: Array[Int]): SampleColumn = LongSample(rows.map(normalized(_)), rows.map(isNull(_)), nan)
 
   private lazy val values: Array[Long] = {
     val nonNull = new Array[Long](isNull.length)
@@ -109,6 +124,8 @@ final case class LongSample(normalized: Array[Long], isNull: Array[Boolean]) ext
 }
 
 final case class BytesSample(normalized: Array[Array[Byte]], isNull: Array[Boolean]) extends SampleColumn {
+  override def keepsBounds(zone: Zone): Boolean = true
+
   override protected def valueAt(row: Int): NormalizedValue = NormalizedBytes(normalized(row))
 
   override protected def compareValues(a: Int, b: Int): Int =

@@ -186,7 +186,7 @@ object Sampler {
 
   /** The first columns of the rows, of these types, normalized. A row is read before the next one is. */
   private def normalized(rows: Iterator[InternalRow], types: Array[DataType]): IndexedSeq[SampleColumn] = {
-    val writers = types.map(t => new ColumnWriter(Normalization.of(t).get))
+    val writers = types.map(t => new ColumnWriter(Normalization.of(t).get, Normalization.nan(t)))
     rows.foreach { row =>
       var c = 0
       while (c < types.length) {
@@ -197,7 +197,7 @@ object Sampler {
     writers.map(_.result()).toIndexedSeq
   }
 
-  final private class ColumnWriter(normalizedType: NormalizedType) {
+  final private class ColumnWriter(normalizedType: NormalizedType, nan: Option[Long]) {
     private[this] val longs = Array.newBuilder[Long]
     private[this] val bytes = Array.newBuilder[Array[Byte]]
     private[this] val nulls = Array.newBuilder[Boolean]
@@ -212,7 +212,7 @@ object Sampler {
     }
 
     def result(): SampleColumn = normalizedType match {
-      case _: NormalizedLongType => LongSample(longs.result(), nulls.result())
+      case _: NormalizedLongType => LongSample(longs.result(), nulls.result(), nan)
       case _: NormalizedBytesType => BytesSample(bytes.result(), nulls.result())
     }
   }
