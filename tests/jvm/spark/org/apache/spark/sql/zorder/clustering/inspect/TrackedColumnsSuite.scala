@@ -7,6 +7,7 @@ import org.apache.spark.sql.zorder.clustering.request.RunStatistics
 import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, LeafNumbers, RowGroup}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.{Block, NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
+import sparkzorder.curve.cost.{ShareRead, SortedValues}
 import sparkzorder.mark.SameOnAllLines
 
 /** Which columns a run samples along with those that it clusters by. */
@@ -56,6 +57,18 @@ class TrackedColumnsSuite extends AnyFunSuite {
     inside(NormalizedBytes("abc".getBytes), NormalizedBytes("abd".getBytes))
     inside(NormalizedBytes("".getBytes), NormalizedBytes(Array.fill(20)(0xff.toByte)))
     assert(Probes.between(NormalizedLong(0), NormalizedLong(100), 0.5) === NormalizedLong(50))
+  }
+
+  test("look-ups of a large file's values count as its rows do, beside those of many small files") {
+    val small = (0 until 200).map(i => (10L, between(1000000L + 10 * i, 1000009L + 10 * i)))
+    val files = (100000L, between(0, 999999)) +: small
+    // nearly all rows are in the large file, and nearly all files are small
+    val exact = files.map { case (rows, _) => rows.toDouble * rows }.sum / math.pow(102000, 2)
+    val probes = Probes.byRows(files)
+    assert(math.abs(ShareRead.of(files, SortedValues.of(probes)) - exact) < 0.02)
+    assert(math.abs(probes.length - 4 * files.length) <= 1)
+    assert(Probes.byRows(small) === small.flatMap { case (_, zone) => Probes.of(zone) })
+    assert(Probes.byRows(Nil).isEmpty && Probes.byRows(Seq((0L, Zone.OnlyNulls))).isEmpty)
   }
 
   test(

@@ -297,9 +297,9 @@ final private[clustering] class IncrementForecaster(
     tableBytes: Long) {
   private val present = new PresentLevels(session, input, tracked)
 
-  /** Values inside the ranges of the files: as many of each file, since files have about the same rows. */
+  /** Values inside the ranges of the files: as a row is looked up, of a large file more than of a small one. */
   private def values(files: Seq[Block]): IndexedSeq[SortedValues] =
-    tracked.all.indices.map(c => SortedValues.of(files.map(_.zones(c)).flatMap(Probes.of)))
+    tracked.all.indices.map(c => SortedValues.of(Probes.byRows(files.map(f => (f.rows, f.zones(c))))))
 
   def growth(placed: PlacedPartition, rows: Array[Long]): Growth = Growth(
     rows.indices.map(n => placed.inLayout.getOrElse(n, Nil).map(_.length).sum).toArray,

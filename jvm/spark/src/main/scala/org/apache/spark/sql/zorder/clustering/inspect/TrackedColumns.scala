@@ -217,9 +217,28 @@ private[zorder] object Probes {
   private val Head = 7
 
   /** Values inside a range; none if the range is unknown. */
-  def of(zone: Zone): Seq[NormalizedValue] = zone match {
-    case Zone.Between(min, max) => Positions.map(between(min, max, _))
+  def of(zone: Zone): Seq[NormalizedValue] = at(zone, Positions)
+
+  private def at(zone: Zone, positions: Seq[Double]): Seq[NormalizedValue] = zone match {
+    case Zone.Between(min, max) => positions.map(between(min, max, _))
     case _ => Nil
+  }
+
+  /**
+   * Values inside the ranges of some files: as many of each in the mean, in proportion to its rows. What is
+   * rounded off one file is added to the next, so that many small ones count together.
+   *
+   * @param files
+   *   rows and range of each
+   */
+  def byRows(files: Seq[(Long, Zone)]): Seq[NormalizedValue] = {
+    val until = files.scanLeft(0L)(_ + _._1).map(_.toDouble)
+    val ofRow = Positions.length * files.length / math.max(1.0, until.last)
+    val places = until.map(rows => math.round(rows * ofRow))
+    files.zip(places.zip(places.tail)).flatMap { case ((_, zone), (first, end)) =>
+      val count = (end - first).toInt
+      at(zone, (0 until count).map(i => (i + 0.5) / count))
+    }
   }
 
   /** Values of all columns inside the ranges of one file, spread over its box; none if a range is unknown. */
