@@ -73,15 +73,19 @@ object DrawnQueries {
       log: QueryLog,
       logged: LogColumns,
       columns: Seq[Option[ResolvedColumn]]): Sample => DrawnQueries = {
-    val asked = columns.toIndexedSeq
+    val places = new LoggedPlaces(columns.toIndexedSeq, logged.byText)
     val all = log.queries.map(_.weight).sum
+    // the same for every sample, of which a table has one for each partition
+    val chosen = spread(log.queries.toIndexedSeq, all, places.isExact)
+    val texts = chosen.map { case (q, _, _) => QueryText.of(q) }
+    val shapes = texts.distinct.map(text => text -> chosen.indices.filter(texts(_) == text).map(chosen(_)))
+    val others = places.others(log.queries, all)
     sample => {
-      val pick = new QueryDrawing(asked, logged.byText, sample)
-      val drawn = spread(log.queries.toIndexedSeq, all, pick.isExact).map { case (q, weight, times) =>
-        QueryText.of(q) -> pick.queries(q, weight, times)
+      val pick = new QueryDrawing(places, sample)
+      val groups = shapes.map { case (text, same) =>
+        QueryGroup(text, same.flatMap { case (q, weight, times) => pick.queries(q, weight, times) })
       }
-      val groups = drawn.map(_._1).distinct.map(t => QueryGroup(t, drawn.filter(_._1 == t).flatMap(_._2)))
-      DrawnQueries(groups, pick.others(log.queries, all))
+      DrawnQueries(groups, others)
     }
   }
 
@@ -108,26 +112,20 @@ object DrawnQueries {
 }
 
 /**
- * Turns logged queries into conjunctions; draws the values that the log does not have.
+ * Which columns the conditions of a log are on.
  *
  * @param asked
  *   the columns of the conjunctions; None for a column that no log can name
  * @param resolved
  *   the columns of the log by their text
  */
-final private class QueryDrawing(
-    asked: IndexedSeq[Option[ResolvedColumn]],
-    resolved: Map[String, ResolvedColumn],
-    sample: Sample) {
+final private class LoggedPlaces(
+    val asked: IndexedSeq[Option[ResolvedColumn]],
+    resolved: Map[String, ResolvedColumn]) {
 
   /** Whether the log has all values of the query, for the columns of the conjunctions. */
   def isExact(q: LoggedQuery): Boolean =
     q.conjunctions.flatten.forall(c => placeOf(c).isEmpty || DrawnCondition.isExact(c))
-
-  def queries(q: LoggedQuery, weight: Double, times: Int): Seq[Query] = {
-    val random = new SplittableRandom(q.query.hashCode.toLong)
-    (0 until times).map(_ => Query(conjunctions(q, random), weight / times))
-  }
 
   /**
    * Columns outside of these that queries have conditions on, with the share of the weight of these queries.
@@ -140,6 +138,31 @@ final private class QueryDrawing(
     } yield column -> q.weight / all
     each.groupBy(_._1).map { case (column, shares) => column -> shares.map(_._2).sum }.toSeq
       .sortBy { case (column, share) => (-share, column) }
+  }
+
+  /** A condition on a computed column: `status = 'OPEN'` determines `upper(status)`. */
+  def computed(place: Int, logged: LoggedCondition): Option[Condition] =
+    for {
+      wanted <- asked(place)
+      other <- resolved.get(logged.column)
+      if other.column != wanted.column
+      known <- DrawnCondition.exact(logged, other.column.dataType)
+      points = known.intervals.flatMap(_.min)
+      if !known.orNull && known.intervals.forall(_.isPoint)
+      condition <- wanted.from(other, points)
+    } yield condition
+
+  def placeOf(c: LoggedCondition): Option[Int] =
+    resolved.get(c.column).map(r => asked.indexWhere(_.exists(_.column == r.column))).filter(_ >= 0)
+}
+
+/** Turns logged queries into conjunctions; draws the values that the log does not have. */
+final private class QueryDrawing(places: LoggedPlaces, sample: Sample) {
+  import places.{asked, computed, placeOf}
+
+  def queries(q: LoggedQuery, weight: Double, times: Int): Seq[Query] = {
+    val random = new SplittableRandom(q.query.hashCode.toLong)
+    (0 until times).map(_ => Query(conjunctions(q, random), weight / times))
   }
 
   private def conjunctions(q: LoggedQuery, random: SplittableRandom): IndexedSeq[Conjunction] = {
@@ -175,21 +198,6 @@ final private class QueryDrawing(
       random: SplittableRandom): Option[Condition] =
     if (DrawnCondition.isExact(logged)) DrawnCondition.exact(logged, asked(place).get.column.dataType)
     else DrawnCondition.drawn(logged, sample.columns(place), row, random)
-
-  /** A condition on a computed column: `status = 'OPEN'` determines `upper(status)`. */
-  private def computed(place: Int, logged: LoggedCondition): Option[Condition] =
-    for {
-      wanted <- asked(place)
-      other <- resolved.get(logged.column)
-      if other.column != wanted.column
-      known <- DrawnCondition.exact(logged, other.column.dataType)
-      points = known.intervals.flatMap(_.min)
-      if !known.orNull && known.intervals.forall(_.isPoint)
-      condition <- wanted.from(other, points)
-    } yield condition
-
-  private def placeOf(c: LoggedCondition): Option[Int] =
-    resolved.get(c.column).map(r => asked.indexWhere(_.exists(_.column == r.column))).filter(_ >= 0)
 }
 
 /**
