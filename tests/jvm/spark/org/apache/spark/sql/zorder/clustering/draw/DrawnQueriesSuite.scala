@@ -132,6 +132,23 @@ class DrawnQueriesSuite extends AnyFunSuite with ZOrderSession {
       2 -> Condition.equal(NormalizedLong(4))))
   }
 
+  test("a condition on a function that keeps the order of a column is one on the column") {
+    val range = LoggedCondition("CAST(a AS BIGINT)", "range", low = Some("2"), high = Some("4"))
+    val found = of(Seq("a", "status"), Seq(a, status))(
+      query("q1", 1, Seq(range)),
+      query("q2", 1, Seq(range, equal("a", "3", "7"))),
+      query("q3", 1, Seq(LoggedCondition("CAST(a AS BIGINT)", "equal"))),
+      query("q4", 1, Seq(equal("abs(a)", "3"))))
+    def conditions(n: Int) = found.queries(n).conjunctions.head.conditions
+    assert(conditions(0) === Map(0 -> Condition.between(NormalizedLong(2), NormalizedLong(4))))
+    assert(conditions(1) === Map(0 -> Condition.equal(NormalizedLong(3))))
+    // without values nothing follows, and abs keeps no order
+    assert((2 to 3).forall(conditions(_).isEmpty))
+    assert(of(Seq("status"), Seq(status))(query("q1", 1, Seq(range))).others.map(_._1) === Seq(
+      "CAST(a AS BIGINT)",
+      "a"))
+  }
+
   /** A view with one query of this kind, and no other column than that of conditions. */
   private def logOf(view: String, kind: String): Unit =
     spark.sql(s"SELECT array(array(named_struct('column', 'a', 'kind', '$kind'))) boxes")

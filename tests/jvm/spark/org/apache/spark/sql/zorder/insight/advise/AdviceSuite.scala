@@ -102,6 +102,22 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("queries by the day of a timestamp ask for the timestamp: what they read, and what a sort by it is worth") {
+    withConf("spark.sql.parquet.outputTimestampType" -> "TIMESTAMP_MICROS") {
+      withData(data.selectExpr("timestamp_seconds(1700000000 + id * 60) ts", "a")) { path =>
+        spark.range(60).selectExpr(
+          """array(array(named_struct('column', 'CAST(ts AS DATE)', 'kind', 'equal',
+            'values', array(cast(date_add(date'2023-11-16', cast(id AS int)) AS string))))) boxes""",
+          "cast(id as string) query").createOrReplaceTempView("advice_log")
+        val found = advice(path, Some("advice_log"))
+        assert(found.exists(r => columns(r) == Seq("ts") && number(r, "share_now") < 0.35), found)
+        // four files in the order of time
+        val read = one(s"SELECT * FROM clustering_queries('$path', 'advice_log')")
+        assert(number(read, "share") < 0.3, read)
+      }
+    }
+  }
+
   test("what gains enough comes before LEAVE IT, whatever the bound of independent columns says") {
     // cut exactly: a range partitioning samples by what ran before
     val rare =

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.clustering.draw
 
 import java.util.SplittableRandom
+import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.spark.sql.types.{DataType, StructType}
 import org.apache.spark.sql.zorder.clustering.fit.{BytesSample, LongSample, Sample, SampleColumn}
@@ -12,7 +13,13 @@ import org.apache.spark.sql.zorder.querylog.{
   QueryLog,
   QueryText
 }
-import org.apache.spark.sql.zorder.skipping.predicate.{AdjacentValues, ConditionAlgebra, ValueText}
+import org.apache.spark.sql.zorder.skipping.predicate.{
+  AdjacentValues,
+  ConditionAlgebra,
+  FilterColumn,
+  MonotoneFunction,
+  ValueText
+}
 import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue}
 import sparkzorder.curve.cost.{Conjunction, Condition, Interval, Query}
 
@@ -129,16 +136,19 @@ final private class LoggedPlaces(
 
   /**
    * Columns outside of these that queries have conditions on, with the share of the weight of these queries.
+   * A function that keeps the order of a column asks for that column, too, if the log has its values.
    */
   def others(queries: Seq[LoggedQuery], all: Double): Seq[(String, Double)] = {
     val each = for {
       q <- queries
-      column <- q.asked.filter(placeOf(_).isEmpty).map(c =>
-        resolved.get(c.column).fold(c.column)(_.column.sql)).distinct
+      column <- q.asked.filter(placeOf(_).isEmpty).flatMap(others(_)).distinct
     } yield column -> q.weight / all
     each.groupBy(_._1).map { case (column, shares) => column -> shares.map(_._2).sum }.toSeq
       .sortBy { case (column, share) => (-share, column) }
   }
+
+  private def others(c: LoggedCondition): Seq[String] =
+    resolved.get(c.column).fold(c.column)(_.column.sql) +: columnOf(c).filter(isOther).map(_.sql).toSeq
 
   /** A condition on a computed column: `status = 'OPEN'` determines `upper(status)`. */
   def computed(place: Int, logged: LoggedCondition): Option[Condition] =
@@ -152,13 +162,42 @@ final private class LoggedPlaces(
       condition <- wanted.from(other, points)
     } yield condition
 
+  /** A condition on the column of a function that keeps order: `CAST(ts AS DATE) = d` is a range of `ts`. */
+  def ofFunction(logged: LoggedCondition): Option[(Int, Condition)] =
+    if (columnOf(logged).forall(isOther)) None else ofFunctions.computeIfAbsent(logged, c => onColumn(c))
+
+  // each is found by some hundred evaluations, and asked for again with each sample
+  private val ofFunctions = new ConcurrentHashMap[LoggedCondition, Option[(Int, Condition)]]
+
+  private def onColumn(logged: LoggedCondition): Option[(Int, Condition)] =
+    for {
+      other <- resolved.get(logged.column)
+      function <- functions.get(logged.column)
+      known <- DrawnCondition.exact(logged, other.column.dataType)
+      condition <- function.usually(known)
+    } yield numberOf(function.column) -> condition
+
+  /** By their texts. */
+  private val functions: Map[String, MonotoneFunction] = resolved.toSeq.flatMap { case (text, r) =>
+    MonotoneFunction.of(r.expression).map(text -> _)
+  }.toMap
+
+  /** None where the log has no values, or the condition is on no such function. */
+  private def columnOf(c: LoggedCondition): Option[FilterColumn] =
+    if (!DrawnCondition.isExact(c) || c.kind == ConditionKind.Other) None
+    else functions.get(c.column).map(_.column)
+
+  private def isOther(column: FilterColumn): Boolean = numberOf(column) < 0
+
+  private def numberOf(column: FilterColumn): Int = asked.indexWhere(_.exists(_.column == column))
+
   def placeOf(c: LoggedCondition): Option[Int] =
-    resolved.get(c.column).map(r => asked.indexWhere(_.exists(_.column == r.column))).filter(_ >= 0)
+    resolved.get(c.column).map(r => numberOf(r.column)).filter(_ >= 0)
 }
 
 /** Turns logged queries into conjunctions; draws the values that the log does not have. */
 final private class QueryDrawing(places: LoggedPlaces, sample: Sample) {
-  import places.{asked, computed, placeOf}
+  import places.{asked, computed, ofFunction, placeOf}
 
   def queries(q: LoggedQuery, weight: Double, times: Int): Seq[Query] = {
     val random = new SplittableRandom(q.query.hashCode.toLong)
@@ -186,7 +225,7 @@ final private class QueryDrawing(places: LoggedPlaces, sample: Sample) {
       logged <- together
       condition <- computed(place, logged)
     } yield place -> condition
-    (direct ++ derived).groupBy(_._1).map { case (place, all) =>
+    (direct ++ derived ++ together.flatMap(ofFunction(_))).groupBy(_._1).map { case (place, all) =>
       place -> all.map(_._2).reduce(ConditionAlgebra.and)
     }
   }

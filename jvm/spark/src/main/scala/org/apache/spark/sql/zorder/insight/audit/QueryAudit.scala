@@ -17,6 +17,7 @@ import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.clustering.draw.{DrawnQueries, LogColumns, ResolvedColumn}
 import org.apache.spark.sql.zorder.querylog.{LoggedQuery, QueryLog}
+import org.apache.spark.sql.zorder.skipping.predicate.MonotoneFunction
 import sparkzorder.curve.{Block, Evenly, NormalizedBytes, NormalizedLong, NormalizedValue}
 
 /**
@@ -80,13 +81,17 @@ final private[audit] class QueryAudit(session: ClassicSession, table: ClusterTab
   }
 
   /**
-   * The name and the path of each column, by its text in the log; none for expressions, partition columns and
-   * what is no column of the table.
+   * The name and the path of each column, by its text in the log, and of the column whose order a function
+   * keeps; none for other expressions, partition columns and what is no column of the table.
    */
   private lazy val stored: Map[String, (String, Seq[String])] = log.columns.flatMap { text =>
-    Try(ColumnResolver.resolve(session, table, table.schema, Seq(text)).head).toOption
-      .flatMap(c => c.path.map(path => text -> (c.sql -> path)))
+    def ordered = logged.byText.get(text).flatMap(r => MonotoneFunction.of(r.expression))
+    columnOf(text).orElse(ordered.flatMap(f => columnOf(f.column.sql))).map(text -> _)
   }.toMap
+
+  private def columnOf(sql: String): Option[(String, Seq[String])] =
+    Try(ColumnResolver.resolve(session, table, table.schema, Seq(sql)).head).toOption
+      .flatMap(c => c.path.map(c.sql -> _))
 
   private def resolved(text: String): Option[ResolvedColumn] =
     logged.byText.get(text).orElse(ResolvedColumn.of(session, table.schema, text))

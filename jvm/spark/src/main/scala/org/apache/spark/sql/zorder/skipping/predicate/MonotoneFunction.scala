@@ -28,6 +28,9 @@ sealed abstract private[zorder] class MonotoneFunction {
    * What the column meets where the function meets the condition, or more; None if nothing can be said of it.
    */
   def where(condition: Condition): Option[Condition]
+
+  /** The same without values so far out that the function may overflow: an estimate, to leave out no file by. */
+  def usually(condition: Condition): Option[Condition] = where(condition)
 }
 
 private[zorder] object MonotoneFunction {
@@ -240,15 +243,19 @@ final private class OrderedFunction(
   private val normalizedType = Normalization.of(function.dataType).get
 
   /** None if it may be NULL for a value, as a cast to fewer digits, and NULL meets the condition. */
-  override def where(condition: Condition): Option[Condition] =
-    if (condition.orNull && function.nullable) None else ofValues(condition)
+  override def where(condition: Condition): Option[Condition] = found(condition, domain.rays)
 
-  private def ofValues(condition: Condition): Option[Condition] = {
+  override def usually(condition: Condition): Option[Condition] = found(condition, Nil)
+
+  private def found(condition: Condition, beyond: Seq[Interval]): Option[Condition] =
+    if (condition.orNull && function.nullable) None else ofValues(condition, beyond)
+
+  private def ofValues(condition: Condition, beyond: Seq[Interval]): Option[Condition] = {
     val few = if (condition.intervals.length <= OrderedFunction.MostIntervals) condition
     else ConditionAlgebra.hull(condition)
     try {
       val inside = few.intervals.flatMap(preimage)
-      val all = if (few.intervals.isEmpty) inside else inside ++ domain.rays
+      val all = if (few.intervals.isEmpty) inside else inside ++ beyond
       val none = Condition(IndexedSeq.empty, condition.orNull)
       Some(all.foldLeft(none)((c, i) => ConditionAlgebra.or(c, Condition(IndexedSeq(i), orNull = false))))
     } catch { case NonFatal(_) => None }
