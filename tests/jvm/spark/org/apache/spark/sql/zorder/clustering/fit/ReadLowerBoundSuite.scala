@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import sparkzorder.LongTest
 import sparkzorder.curve.NormalizedLong
 import sparkzorder.curve.build.CurveRegistry
-import sparkzorder.curve.cost.{Condition, Query}
+import sparkzorder.curve.cost.{Condition, Query, SortedValues}
 import sparkzorder.curve.page.PageCut
 import sparkzorder.mark.SameOnAllLines
 
@@ -92,6 +92,14 @@ class ReadLowerBoundSuite extends AnyFunSuite {
         1 -> Condition.between(NormalizedLong(from), NormalizedLong(from + 20000)))
     }
     Case(held, fitted, log.take(100), log.drop(100))
+  }
+
+  test("of a column that no value is looked up in, the bound is 0") {
+    val few = sample(Seq.tabulate(100)(i => (Option(i.toLong), Option(i.toLong))))
+    val values = IndexedSeq(few.columns.head.sorted, SortedValues.ofLongs(Array.emptyLongArray))
+    val part = ReadLowerBound.Part(few, 100.0, ByLevel.same(4.0))
+    val least = new ReadLowerBound(IndexedSeq(part), values).columns(Seq(0, 1), None)
+    assert(least.head.files > 0.2 && least.last === ByLevel.same(0.0))
   }
 
   test(

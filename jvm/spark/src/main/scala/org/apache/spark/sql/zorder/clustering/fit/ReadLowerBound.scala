@@ -70,7 +70,9 @@ final class ReadLowerBound(all: IndexedSeq[ReadLowerBound.Part], values: Indexed
 
   /** The share of a column's values that the partition's range holds. */
   private def reach(part: Part, column: Int): Double = part.whole.zones(column) match {
-    case Zone.Between(min, max) => values(column).countBetween(min, max).toDouble / values(column).size
+    // a thinned sample may have no value of a column with few, and then no value is looked up
+    case Zone.Between(min, max) if values(column).size > 0 =>
+      values(column).countBetween(min, max).toDouble / values(column).size
     case _ => 0.0
   }
 }
