@@ -31,6 +31,17 @@ class RunSourceSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("an expression, of which nothing is measured, makes a run no more efficient") {
+    val known = ColumnReport("a", Shares(measured = Some(0.5), bound = Some(0.4)), Shares(), Shares())
+    val expression = ColumnReport("upper(s)", Shares(bound = Some(0.4)), Shares(), Shares())
+    val report =
+      RunReport("t", RunStatus.Done, "", "1", "", RunMetrics(), columns = Seq(known, expression))
+    RunSource.wrote(report)
+    val gauges = RunSource.metricRegistry.getGauges
+    assert(gauges.get("efficiency").getValue.asInstanceOf[Double] === 0.8)
+    assert(gauges.get("shareRead").getValue.asInstanceOf[Double] === 0.5)
+  }
+
   test("a run in batches is one run, a partial one too; what its batches wrote is counted") {
     withTempDir { dir =>
       val path = dir.resolve("t")

@@ -419,9 +419,13 @@ private[clustering] object RunSource extends Source {
       val measured = files.flatMap(_.measured)
       if (measured.nonEmpty) {
         shareRead.set(measured.sum / measured.length)
-        val bounds = files.flatMap(_.bound)
-        // a table whose columns depend on each other has no bound
-        if (bounds.nonEmpty) efficiency.set(bounds.sum / math.max(1e-9, measured.sum))
+        // a table whose columns depend on each other has no bound, and files say nothing of an expression
+        val both = for {
+          shares <- files
+          bound <- shares.bound
+          read <- shares.measured
+        } yield (bound, read)
+        if (both.nonEmpty) efficiency.set(both.map(_._1).sum / math.max(1e-9, both.map(_._2).sum))
       }
     }
 
