@@ -75,5 +75,8 @@ class ZonesInRanksSuite extends AnyFunSuite {
     }
     val one = RankBlocks.of(Array(Array(7, 7, 7)), Array(0, 1, 2), Array(0, 3)).widened(4.0)
     assert(share(one, 6) === 0.0 && share(one, 7) === 1.0 && share(one, 8) === 0.0)
+    val ends = RankBlocks.of(Array(Array(1, Scale.One - 1)), Array(0, 1), Array(0, 2))
+    for (distances <- Seq(2.0, 4.0); rank <- Seq(1, Scale.One - 1))
+      assert(share(ends.widened(distances), rank) === 1.0)
   }
 }

@@ -71,14 +71,15 @@ final class RankBlocks private (
    *   how many such distances each bound is moved, as far as there are ranks
    */
   def widened(distances: Double): RankBlocks = {
-    def moved(c: Int, b: Int): Int =
-      if (rows(b) < 2 || high(c)(b) <= low(c)(b)) 0
-      else math.round(distances * (high(c)(b) - low(c)(b)) / (rows(b) - 1)).toInt
+    // of two rows some times all ranks, which are more than an Int counts
+    def moved(c: Int, b: Int): Long =
+      if (rows(b) < 2 || high(c)(b) <= low(c)(b)) 0L
+      else math.round(distances * (high(c)(b) - low(c)(b)) / (rows(b) - 1))
     def each(f: (Int, Int) => Int): Array[Array[Int]] = Array.tabulate(low.length, size)(f)
     new RankBlocks(
       rows,
-      each((c, b) => if (high(c)(b) < 0) low(c)(b) else math.max(1, low(c)(b) - moved(c, b))),
-      each((c, b) => if (high(c)(b) < 0) -1 else math.min(Scale.One - 1, high(c)(b) + moved(c, b))),
+      each((c, b) => if (high(c)(b) < 0) low(c)(b) else math.max(1L, low(c)(b) - moved(c, b)).toInt),
+      each((c, b) => if (high(c)(b) < 0) -1 else math.min(Scale.One - 1L, high(c)(b) + moved(c, b)).toInt),
       nullFree)
   }
 
