@@ -101,6 +101,15 @@ class DrawnQueriesSuite extends AnyFunSuite with ZOrderSession {
     assert(shares.forall(s => math.abs(s - 0.1) < 1e-9 || s >= 0.5) && shares.exists(_ < 0.2))
   }
 
+  test("queries that differ behind what is shown of their texts are of two shapes") {
+    val long = (0 until 60).map(i => equal(s"column_$i", "1"))
+    val found = of(Seq("a"), Seq(a))(
+      query("q1", 3, long :+ equal("status", "OPEN")),
+      query("q2", 1, long :+ equal("x", "OPEN")))
+    assert(found.shapes.map(_.weight) === Seq(0.75, 0.25))
+    assert(found.shapes.map(_.text).distinct.length === 1 && found.shapes.head.text.length <= 300)
+  }
+
   test("more queries than are needed are thinned out by weight") {
     val many = (0 until 1000).map(i => query(s"q$i", if (i == 0) 1000 else 1, Seq(equal("a", i.toString))))
     val found = of(Seq("a"), Seq(a))(many: _*)

@@ -136,15 +136,20 @@ private[querylog] object QueryShape {
 private[zorder] object QueryText {
   private val MostCharacters = 300
 
-  /** Equal for queries that ask the same columns in the same way. */
-  def of(q: LoggedQuery): String = {
+  def of(q: LoggedQuery): String = shown(whole(q))
+
+  /** Equal for queries that ask the same columns in the same way, and for no others. */
+  def whole(q: LoggedQuery): String = {
     val conjunctions = q.conjunctions.map(_.map(condition).distinct.sorted).distinct
     val texts = conjunctions.map { conditions =>
       val all = conditions.mkString(" AND ")
       if (conjunctions.size > 1 && conditions.size > 1) s"($all)" else all
     }.distinct
-    StringUtils.abbreviate(texts.sorted.mkString(" OR "), " ...", MostCharacters)
+    texts.sorted.mkString(" OR ")
   }
+
+  /** Cut where it is too long to read. */
+  def shown(whole: String): String = StringUtils.abbreviate(whole, " ...", MostCharacters)
 
   private def condition(c: LoggedCondition): String = c.kind match {
     case ConditionKind.Equal => s"${c.column} = ?"

@@ -84,13 +84,14 @@ object DrawnQueries {
     val all = log.queries.map(_.weight).sum
     // the same for every sample, of which a table has one for each partition
     val chosen = spread(log.queries.toIndexedSeq, all, places.isExact)
-    val texts = chosen.map { case (q, _, _) => QueryText.of(q) }
+    val texts = chosen.map { case (q, _, _) => QueryText.whole(q) }
     val shapes = texts.distinct.map(text => text -> chosen.indices.filter(texts(_) == text).map(chosen(_)))
     val others = places.others(log.queries, all)
     sample => {
       val pick = new QueryDrawing(places, sample)
       val groups = shapes.map { case (text, same) =>
-        QueryGroup(text, same.flatMap { case (q, weight, times) => pick.queries(q, weight, times) })
+        val queries = same.flatMap { case (q, weight, times) => pick.queries(q, weight, times) }
+        QueryGroup(QueryText.shown(text), queries)
       }
       DrawnQueries(groups, others)
     }
