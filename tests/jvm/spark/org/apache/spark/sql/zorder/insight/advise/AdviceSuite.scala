@@ -5,8 +5,11 @@ import java.nio.file.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
+import org.apache.spark.sql.catalyst.expressions.AttributeReference
 import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.types.IntegerType
 import org.apache.spark.sql.zorder.clustering.{JobWatch, RunFixture}
+import org.apache.spark.sql.zorder.clustering.request.ClusterColumn
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
@@ -116,6 +119,14 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
         assert(number(read, "share") < 0.3, read)
       }
     }
+  }
+
+  test("of many files, fewer columns are watched beside those that are asked for") {
+    val all = (0 until 72).map(i => s"c$i")
+      .map(name => ClusterColumn(name, AttributeReference(name, IntegerType)(), Some(Seq(name))))
+    def beside(files: Int): Seq[String] = ScreenedCandidates.beside(all.take(8), all.drop(4), files).map(_.sql)
+    assert(beside(100) === all.drop(8).map(_.sql))
+    assert(beside(100000) === Seq("c8", "c9") && beside(1000000).isEmpty)
   }
 
   test("what gains enough comes before LEAVE IT, whatever the bound of independent columns says") {

@@ -226,10 +226,13 @@ private[zorder] object RunStatistics {
     val bases = columns.flatMap(c => ColumnPath.within(c.expression)).distinct.diff(clustering)
       .filter(leaves.contains)
     val (first, last) = leaves.partition(p => asked(ColumnPath.sql(p)))
-    val room = math.min(MostColumns, MostZones / math.max(1, files))
+    val room = math.min(MostColumns, mostColumns(files))
     val others = (first ++ last).filterNot((clustering ++ bases).contains).take(room)
     RunStatistics(statColumns(schema, clustering ++ bases ++ others), clustering.length, bases.length)
   }
+
+  /** How many columns' statistics of so many files the driver holds. */
+  def mostColumns(files: Int): Int = MostZones / math.max(1, files)
 
   /** The statistics of the clustering columns alone. */
   def ofClustering(schema: StructType, columns: Seq[ClusterColumn]): RunStatistics = {

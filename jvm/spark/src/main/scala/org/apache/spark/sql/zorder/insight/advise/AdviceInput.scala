@@ -237,7 +237,7 @@ private[advise] object ScreenedCandidates {
       candidates: Seq[ClusterColumn],
       others: Seq[ClusterColumn],
       options: RunOptions): ScreenedCandidates = {
-    val watched = candidates ++ others.filterNot(o => candidates.exists(_.sql == o.sql))
+    val watched = candidates ++ beside(candidates, others, files.length)
     val stats = RunStatistics.ofClustering(table.schema, watched).columns
     val footers = Footers.read(session, files, stats)
     val useful = candidates.indices.filter(c => tellsApart(footers.map(_.zone(c))))
@@ -260,6 +260,14 @@ private[advise] object ScreenedCandidates {
       candidates.diff(columns).map(_.sql),
       inOrder)
   }
+
+  /** The others, of as many files as there are: no more of them than the driver holds statistics of. */
+  def beside(
+      candidates: Seq[ClusterColumn],
+      others: Seq[ClusterColumn],
+      files: Int): Seq[ClusterColumn] =
+    others.filterNot(o => candidates.exists(_.sql == o.sql))
+      .take(math.max(0, RunStatistics.mostColumns(files) - candidates.length))
 
   /** A look-up of this column opens about one file. */
   private def isInOrder(footers: Seq[FileFooter], column: Int): Boolean = {
