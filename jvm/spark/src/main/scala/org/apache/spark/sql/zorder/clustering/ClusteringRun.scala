@@ -25,9 +25,9 @@ import org.apache.spark.sql.zorder.clustering.select.{Selection, WhereCondition,
 import org.apache.spark.sql.zorder.querylog.QueryLog
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.make.IndexUpkeep
-import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, TableRef}
+import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, StateDir, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
-import org.apache.spark.sql.zorder.table.storage.RunClaim
+import org.apache.spark.sql.zorder.table.storage.{DriverReads, RunClaim}
 
 /**
  * One clustering run from the statement to its result row. It opens the table and runs one `BatchRun` after
@@ -299,11 +299,15 @@ final private class BatchRun(context: RunContext, batches: Batches) {
       selected: Selection,
       moving: Seq[PlacedPartition],
       gains: Boolean): Option[BatchResult] = {
+    val state = table.state
+    val layouts = DriverReads.each(moving.flatMap(_.layoutId).distinct, StateDir.Readers) { id =>
+      state.layout(id).map(json => id -> LayoutLookUp.stored(id, json))
+    }.flatten.toMap
     val known = for {
       p <- moving
       id <- p.layoutId
-      json <- table.state.layout(id)
-    } yield p -> LayoutLookUp.stored(id, json)
+      ref <- layouts.get(id)
+    } yield p -> ref
     val withDeletes = known.collect { case (p, ref) if p.withDeletes.nonEmpty => p.withDeletesFirst -> ref }
     val growing = if (withDeletes.isEmpty) known else withDeletes
     if (growing.isEmpty) None
