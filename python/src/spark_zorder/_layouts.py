@@ -32,9 +32,10 @@ class Layout:
 
 
 def fit(df: DataFrame, *cols: functions.ColumnOrName, files: int | None = None) -> Layout:
-    """Fits a layout of this many files to a sample of the DataFrame. One job runs, and nothing is written.
+    """Fits a layout of this many files to a sample of the DataFrame. Nothing is written.
 
-    Columns and ``files`` are the same as for ``cluster``.
+    One job runs, or two where few tasks have most of the rows. Columns and ``files`` are the same as for
+    ``cluster``.
     """
     bridge, by, count = _prepare(df, cols, files, "fit")
     return Layout(str(bridge.fit(_java(df), by, count)))
@@ -43,10 +44,11 @@ def fit(df: DataFrame, *cols: functions.ColumnOrName, files: int | None = None) 
 def cluster(df: DataFrame, *cols: functions.ColumnOrName, files: int | None = None) -> DataFrame:
     """The DataFrame in ``files`` partitions, ordered for clustering. Write it with any writer.
 
-    One job first fits a layout to a sample. NULLs have a place of their own. Give a column by name or as a
-    ``Column``; it may be a field of a struct. Without ``files``, the number of partitions is what a
-    clustering run would choose for a table of the size in Spark's plan (``spark.zorder.fileCount`` and
-    ``targetFileSize`` count), or ``spark.sql.shuffle.partitions`` if the plan has no size.
+    One job first fits a layout to a sample, or two where few tasks have most of the rows. NULLs have a place
+    of their own. Give a column by name or as a ``Column``; it may be a field of a struct. Without ``files``,
+    the number of partitions is what a clustering run would choose for a table of the size in Spark's plan
+    (``spark.zorder.fileCount`` and ``targetFileSize`` count), or ``spark.sql.shuffle.partitions`` if the plan
+    has no size.
 
     Examples:
         >>> spark_zorder.cluster(df, "a", "b", files=64).write.parquet(path)

@@ -46,9 +46,17 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   test("of an unknown number of rows, no task keeps more than it is told") {
-    val bounded = Sampler.collectBounded(rows("id AS a"), 1000)
+    val bounded = Sampler.collectBounded(rows("id AS a"), 1000, 4000)
     assert(bounded.rows <= 4000 && bounded.rows > 3000)
-    assert(Sampler.collectBounded(rows("id AS a").limit(10), 1000).rows == 10)
+    assert(Sampler.collectBounded(rows("id AS a").limit(10), 1000, 4000).rows == 10)
+  }
+
+  test("a task with nearly all rows leaves no small sample, nor one that prefers the rows of others") {
+    val skewed = spark.range(0, Rows, 1, 1).union(spark.range(0, 200, 1, 20)).selectExpr("id AS a")
+    val sample = Sampler.collectBounded(skewed, 1000, 20000)
+    assert(math.abs(sample.rows - 20000) < 1000)
+    assert(math.abs(longs(sample, 0).count(_ < Rows / 2) - 10000) < 1000)
+    assert(Sampler.collectBounded(skewed, 1000, 2 * Rows).rows == Rows + 200)
   }
 
   test("routes: every row in its own sample, a route without rows has none") {

@@ -29,7 +29,7 @@ object ClusterDataFrame {
    * @param files
    *   number of partitions, so of files that `write` makes
    * @return
-   *   runs one pruned sampling job at once; the rest is lazy
+   *   runs one pruned sampling job at once, or two where few tasks have most of the rows; the rest is lazy
    */
   def cluster(df: DataFrame, by: Seq[String], files: Int): DataFrame = {
     val columns = resolve(df, by)
@@ -76,7 +76,7 @@ object ClusterDataFrame {
     // the plan that the sample runs: `rdd` has one of its own, whose shuffles would run only to be counted
     val tasks = math.max(1, pruned.queryExecution.toRdd.getNumPartitions)
     val least = math.max(1, math.min(AtLeastPerTask, MostSampledRows / tasks))
-    val sample = Sampler.collectBounded(pruned, math.max(least, SampledRows / tasks))
+    val sample = Sampler.collectBounded(pruned, math.max(least, SampledRows / tasks), SampledRows)
     if (sample.rows == 0) None
     else
       Some(Fit.ref(Fit.choose(

@@ -96,11 +96,26 @@ object Sampler {
 
   /**
    * At most about `most` rows of each task, all tasks at the same rate, of an unknown number of rows:
-   * a task that has too many keeps those with the smallest hashes of their places.
+   * a task that has too many keeps those with the smallest hashes of their places. The fullest task decides the
+   * rate. Where that gives far fewer rows than are wanted, a second job takes about these, as the number of all
+   * is known then: to send more of each task at first would be too much where all tasks are full.
    */
-  def collectBounded(rows: DataFrame, most: Int): Sample = {
+  def collectBounded(rows: DataFrame, most: Int, wanted: Int): Sample = {
     val types = rows.schema.fields.map(_.dataType)
-    val chunks = perTask(rows)((task, in) => bounded(in, types, task, most))
+    val chunks = perTask(rows)((task, in) => bounded(in, types, task, most, Long.MaxValue))
+    val sample = atOneRate(types, chunks)
+    val all = chunks.map(_.rows).sum
+    if (sample.rows >= math.min(wanted.toLong, all) / FarFewer) sample
+    else {
+      val limit = (math.min(1.0, wanted.toDouble / all) * Long.MaxValue.toDouble).toLong
+      atOneRate(types, perTask(rows)((task, in) => bounded(in, types, task, wanted, limit)))
+    }
+  }
+
+  /** A sample of fewer rows than the wanted ones by this factor is taken again. */
+  private val FarFewer = 4
+
+  private def atOneRate(types: Array[DataType], chunks: Array[BoundedChunk]): Sample = {
     val limit = (Long.MaxValue +: chunks.map(_.limit)).min
     joined(
       types,
@@ -128,15 +143,21 @@ object Sampler {
     Sample(types.indices.map(c => SampleColumn.concat(none(c) +: chunks.map(_(c)).toSeq)))
   }
 
-  final private case class BoundedChunk(columns: IndexedSeq[SampleColumn], hashes: Array[Long], limit: Long)
+  /** @param rows how many the task has, with those that it does not keep */
+  final private case class BoundedChunk(
+      columns: IndexedSeq[SampleColumn],
+      hashes: Array[Long],
+      limit: Long,
+      rows: Long)
 
   private def bounded(
       in: Iterator[InternalRow],
       types: Array[DataType],
       task: Int,
-      most: Int): BoundedChunk = {
+      most: Int,
+      highest: Long): BoundedChunk = {
     var held = ArrayBuffer.empty[(Long, InternalRow)]
-    var limit = Long.MaxValue
+    var limit = highest
     var place = 0L
     def cut(): Unit = {
       limit = held.map(_._1).sorted.apply(most - 1)
@@ -151,7 +172,7 @@ object Sampler {
       }
     }
     if (held.length > most) cut()
-    BoundedChunk(normalized(held.iterator.map(_._2), types), held.map(_._1).toArray, limit)
+    BoundedChunk(normalized(held.iterator.map(_._2), types), held.map(_._1).toArray, limit, place)
   }
 
   /** The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
