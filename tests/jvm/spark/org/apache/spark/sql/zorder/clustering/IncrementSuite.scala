@@ -261,7 +261,7 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("rows in the order of time outgrow a layout, and a new one gains nothing: they are taken in all the same") {
+  test("rows in the order of time, of which a new layout gains nothing, are taken in by an outgrown one") {
     withTempDir { dir =>
       val path = dir.resolve("t")
       // in files as small as those of the layout, in the order that a new one would have

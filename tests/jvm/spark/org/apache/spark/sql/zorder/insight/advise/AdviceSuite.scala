@@ -105,7 +105,7 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("queries by the day of a timestamp ask for the timestamp: what they read, and what a sort by it is worth") {
+  test("queries by the day of a timestamp ask for the timestamp, in advice and in what they read") {
     withConf("spark.sql.parquet.outputTimestampType" -> "TIMESTAMP_MICROS") {
       withData(data.selectExpr("timestamp_seconds(1700000000 + id * 60) ts", "a")) { path =>
         spark.range(60).selectExpr(
@@ -124,7 +124,8 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
   test("of many files, fewer columns are watched beside those that are asked for") {
     val all = (0 until 72).map(i => s"c$i")
       .map(name => ClusterColumn(name, AttributeReference(name, IntegerType)(), Some(Seq(name))))
-    def beside(files: Int): Seq[String] = ScreenedCandidates.beside(all.take(8), all.drop(4), files).map(_.sql)
+    def beside(files: Int): Seq[String] =
+      ScreenedCandidates.beside(all.take(8), all.drop(4), files).map(_.sql)
     assert(beside(100) === all.drop(8).map(_.sql))
     assert(beside(100000) === Seq("c8", "c9") && beside(1000000).isEmpty)
   }

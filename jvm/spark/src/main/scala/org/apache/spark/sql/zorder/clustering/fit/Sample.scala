@@ -23,7 +23,7 @@ sealed trait SampleColumn extends Serializable {
   /** The narrowest zone that holds the given rows. */
   def zone(rows: Array[Int], from: Int, until: Int): Zone
 
-  /** Whether Parquet keeps bounds of a row group with these values: not if one of them is NaN, the greatest. */
+  /** Whether Parquet keeps bounds of a row group in this zone: not if one of its values is NaN, the greatest. */
   def keepsBounds(zone: Zone): Boolean
 
   protected def valueAt(row: Int): NormalizedValue
@@ -82,7 +82,8 @@ final case class LongSample(normalized: Array[Long], isNull: Array[Boolean], nan
   override protected def compareValues(a: Int, b: Int): Int =
     java.lang.Long.compare(normalized(a), normalized(b))
 
-  override def take(rows: Array[Int]): SampleColumn = LongSample(rows.map(normalized(_)), rows.map(isNull(_)), nan)
+  override def take(rows: Array[Int]): SampleColumn =
+    LongSample(rows.map(normalized(_)), rows.map(isNull(_)), nan)
 
   private lazy val values: Array[Long] = {
     val nonNull = new Array[Long](isNull.length)

@@ -96,9 +96,9 @@ object Sampler {
 
   /**
    * At most about `most` rows of each task, all tasks at the same rate, of an unknown number of rows:
-   * a task that has too many keeps those with the smallest hashes of their places. The fullest task decides the
-   * rate. Where that gives far fewer rows than are wanted, a second job takes about these, as the number of all
-   * is known then: to send more of each task at first would be too much where all tasks are full.
+   * a task that has too many keeps those with the smallest hashes of their places, so the fullest task decides
+   * the rate. Where that gives far fewer rows than are wanted, a second job takes about these, since the number
+   * of all is known then: to send more of each task at first would be too much where all tasks are full.
    */
   def collectBounded(rows: DataFrame, most: Int, wanted: Int): Sample = {
     val types = rows.schema.fields.map(_.dataType)

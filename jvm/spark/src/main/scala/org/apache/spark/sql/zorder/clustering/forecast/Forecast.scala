@@ -297,7 +297,7 @@ final private[clustering] class IncrementForecaster(
     tableBytes: Long) {
   private val present = new PresentLevels(session, input, tracked)
 
-  /** Values inside the ranges of the files: as a row is looked up, of a large file more than of a small one. */
+  /** Values inside the ranges of the files, as many of a file as its rows are of all. */
   private def values(files: Seq[Block]): IndexedSeq[SortedValues] =
     tracked.all.indices.map(c => SortedValues.of(Probes.byRows(files.map(f => (f.rows, f.zones(c))))))
 
