@@ -1,5 +1,8 @@
 package org.apache.spark.sql.zorder.table.delta
 
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.Files
+
 import scala.collection.JavaConverters._
 
 import io.delta.tables.DeltaTable
@@ -258,6 +261,25 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
           assert(hidden.contains("h_t is a temporary view"), hidden)
         }
       finally spark.catalog.dropTempView("h_t")
+    }
+  }
+
+  test("a table with a feature that this Delta cannot write is refused before any work", SameOnAllLines) {
+    assume(clusterBy.isEmpty, "a liquid table has features of its own, too")
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 2000)
+      done(zorder(path, run))
+      val version = DeltaLog.forTable(spark, path.toString).update().version + 1
+      val protocol = """{"protocol":{"minReaderVersion":1,"minWriterVersion":7,""" +
+        """"writerFeatures":["appendOnly","invariants","someNewFeature"]}}"""
+      Files.write(path.resolve(f"_delta_log/$version%020d.json"), s"$protocol\n".getBytes(UTF_8))
+      val statements = Seq(s"TABLE '$path' FULL $run", s"TABLE '$path' FULL $run DRY RUN") ++
+        Seq(s"VACUUM '$path'", s"VACUUM '$path' DRY RUN", s"ROLLBACK '$path'")
+      for (statement <- statements)
+        refused(path, s"ZORDER $statement", "cannot write to", "someNewFeature", "take a newer one")
+      done(zorder(path, s"BY (a, b) WITH (fileCount = 4, force = true) INTO '$dir/copy'"))
+      assert(read(path).count() === 2000)
     }
   }
 

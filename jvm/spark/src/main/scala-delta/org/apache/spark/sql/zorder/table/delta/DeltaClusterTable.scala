@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.table.delta
 
 import java.util.Locale
 
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, ExternalCatalogUtils}
 import org.apache.spark.sql.delta.{DeltaColumnMapping, DeltaLog, IdMapping, NoMapping, Snapshot}
@@ -173,13 +175,32 @@ private[delta] final class DeltaClusterTable(
 
   override def commitsParts: Boolean = true
 
+  override def checkBeforeRun(): Unit = checkWriter()
+
+  /** Delta itself looks only when it commits whether it knows all features of the table: after all the work. */
+  private def checkWriter(): Unit = ActiveSession.during(session) {
+    try log.protocolWrite(snapshot.protocol)
+    catch {
+      case NonFatal(e) => throw ZOrderException.over(
+          e,
+          "ZORDER_TABLE_REFUSED.DELTA_WRITER_FEATURE",
+          "table" -> name,
+          "cause" -> ZOrderException.firstLine(e))
+    }
+  }
+
   override def begin(runId: String): TableWrite =
     new DeltaWrite(this, log, catalogTable, snapshot, adds)
 
-  override def vacuum(retention: Retention, dryRun: Boolean): Seq[VacuumResult] =
+  override def vacuum(retention: Retention, dryRun: Boolean): Seq[VacuumResult] = {
+    checkWriter()
     DeltaUpkeep.vacuum(session, this, retention, dryRun)
+  }
 
-  override def rollback(statement: String): String = new DeltaRollback(session, this).apply(statement)
+  override def rollback(statement: String): String = {
+    checkWriter()
+    new DeltaRollback(session, this).apply(statement)
+  }
 
   override def remove(): Unit = DeltaUpkeep.remove(session, this, fs)
 
