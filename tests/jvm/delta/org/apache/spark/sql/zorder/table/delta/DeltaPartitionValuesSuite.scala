@@ -2,9 +2,13 @@ package org.apache.spark.sql.zorder.table.delta
 
 import java.nio.file.{Files, Path}
 import java.util.TimeZone
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.collection.JavaConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.scheduler.{SparkListener, SparkListenerStageSubmitted}
 import org.apache.spark.sql.delta.DeltaLog
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
@@ -76,6 +80,42 @@ class DeltaPartitionValuesSuite extends AnyFunSuite with DeltaFixture {
       // in directories of Spark there is no empty text
       done(zorder(path, s"BY (id) WITH (fileCount = 2, force = true) INTO '$dir/copy'"))
       assert(spark.read.parquet(s"$dir/copy").where("kind IS NULL").count() === 800)
+    }
+  }
+
+  /** What Spark's operators are called in each stage that `body` runs. */
+  private def operators(body: => Any): Seq[Set[String]] = {
+    val found = new ConcurrentLinkedQueue[Set[String]]
+    val listener = new SparkListener {
+      override def onStageSubmitted(stage: SparkListenerStageSubmitted): Unit = {
+        found.add(stage.stageInfo.rddInfos.flatMap(_.scope).map(_.name).toSet)
+        ()
+      }
+    }
+    val context = spark.sparkContext
+    context.addSparkListener(listener)
+    try {
+      body
+      context.listenerBus.waitUntilEmpty()
+    } finally context.removeSparkListener(listener)
+    found.asScala.toList
+  }
+
+  test("a constraint beside a partition of texts: no file is sorted by it again, and an empty text stays") {
+    withTempDir { dir =>
+      val (path, other) = (dir.resolve("t"), dir.resolve("other"))
+      spark.sql(s"CREATE TABLE delta.`$path` (id BIGINT, x INT NOT NULL, kind STRING) USING delta " +
+        "PARTITIONED BY (kind)")
+      def some(from: Int) = spark.range(from, from + 400, 1, 4).selectExpr("id", "cast(id % 97 AS int) x")
+      some(0).selectExpr("*", "concat('k', id % 2) kind").write.format("delta").mode("append")
+        .save(path.toString)
+      some(400).write.parquet(other.toString)
+      DeltaFiles.add(spark, path, other, Map("kind" -> ""))
+      val stages = operators(
+        done(keeps(path)(zorder(path, "BY (id, x) WITH (fileCount = 2, force = true)"))))
+      val writes = stages.filter(_("DeltaInvariantChecker"))
+      assert(writes.nonEmpty && !writes.exists(_("Sort")), stages)
+      assert(texts(path).map(_("kind")) === Set("k0", "k1", ""))
     }
   }
 

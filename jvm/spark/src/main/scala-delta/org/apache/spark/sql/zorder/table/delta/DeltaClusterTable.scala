@@ -89,10 +89,12 @@ private[delta] final class DeltaClusterTable(
 
   /**
    * Delta skips files by the statistics in its log, so new ones must have them, whatever the session says. It reads
-   * files by id only if Spark may find columns by their ids.
+   * files by id only if Spark may find columns by their ids. Where a table has a constraint, it makes NULL of empty
+   * texts before it checks rows, and so loses sight of their order and sorts each file again by its partition.
    */
   override def settings: Map[String, String] = Map(
     DeltaSQLConf.DELTA_COLLECT_STATS.key -> "true",
+    DeltaSQLConf.CONVERT_EMPTY_TO_NULL_FOR_STRING_PARTITION_COL.key -> "false",
     SQLConf.CASE_SENSITIVE.key -> caseSensitive.toString) ++
     (if (byId) Map(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key -> "true") else Map.empty)
 
