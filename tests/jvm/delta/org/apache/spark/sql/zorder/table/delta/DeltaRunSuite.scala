@@ -170,6 +170,19 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
     }
   }
 
+  test("a table that is restored to the version of a run is in the layout of that run", SameOnAllLines) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 4000)
+      done(zorder(path, "BY (a, b) WITH (fileCount = 8)"))
+      val version = DeltaLog.forTable(spark, path.toString).update().version
+      done(zorder(path, "FULL BY (a, b) WITH (fileCount = 4)"))
+      spark.sql(s"RESTORE TABLE delta.`$path` TO VERSION AS OF $version").collect()
+      val row = zorder(path, "BY (a, b)")
+      assert(status(row) === "NOTHING_TO_DO" && files(path) === 8, reason(row))
+    }
+  }
+
   test(
     "a rollback to a version from before the retention; none of a table that is only appended to",
     SameOnAllLines) {

@@ -17,7 +17,7 @@ import org.apache.spark.sql.zorder.table.file.DataFile
  * each (`byRegion`, level 2). Files `withDeletes` are files of level 0 or 1 that have to be written again.
  *
  * @param layoutId
- *   of the newest layout that the partition was clustered by; None if it never was
+ *   of the newest layout that it has a file of, or else was clustered by; None if it never was
  * @param inLayout
  *   files that hold the rows of one file number of that layout, by that number
  * @param sortedRuns
@@ -147,7 +147,9 @@ final private[clustering] class Placement(
     // a run on another branch counts if some of its files are also on this one
     val known = runs.indices.filter(n =>
       runs(n).layoutIds.contains(directory) && (runs(n).branch == table.state.branch || withFilesHere(n)))
-    val layout = known.lastOption.map(runs(_).layoutIds(directory))
+    // a table that went back to an earlier version has no file of the newest; steps go on in the one that they began
+    val ofFiles = if (waiting.isEmpty) known.filter(withFilesHere).lastOption else None
+    val layout = ofFiles.orElse(known.lastOption).map(runs(_).layoutIds(directory))
     val same = known.filter(n => layout == runs(n).layoutIds.get(directory)).toSet
     val files = new FilesByLevel(here.map { case (f, found) => f -> found.find(e => same(e.run)) })
     val all = here.map(_._1)
