@@ -147,7 +147,7 @@ final private[clustering] class Placement(
     // a run on another branch counts if some of its files are also on this one
     val known = runs.indices.filter(n =>
       runs(n).layoutIds.contains(directory) && (runs(n).branch == table.state.branch || withFilesHere(n)))
-    // a table that went back to an earlier version has no file of the newest; steps go on in the one that they began
+    // a table that went back to an earlier version has no file of the newest; steps go on in their own
     val ofFiles = if (waiting.isEmpty) known.filter(withFilesHere).lastOption else None
     val layout = ofFiles.orElse(known.lastOption).map(runs(_).layoutIds(directory))
     val same = known.filter(n => layout == runs(n).layoutIds.get(directory)).toSet
