@@ -201,6 +201,23 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
     }
   }
 
+  test("a rollback is refused where somebody else's commit has the version of the run", SameOnAllLines) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 4000)
+      done(zorder(path, "BY (a, b) WITH (fileCount = 4)"))
+      val version = DeltaLog.forTable(spark, path.toString).update().version
+      // as after the return of an older copy of the log
+      path.resolve("_delta_log").toFile.listFiles.filter(_.getName.contains(f"$version%020d"))
+        .foreach(f => assert(f.delete()))
+      DeltaLog.clearCache()
+      numbers(10).write.format("delta").mode("append").save(path.toString)
+      assert(DeltaLog.forTable(spark, path.toString).update().version === version)
+      refused(path, s"ZORDER ROLLBACK '$path'", "There is no run")
+      assert(read(path).count() === 4010)
+    }
+  }
+
   test("a run writes statistics whatever the session says; a table by a relative path") {
     withTempDir { dir =>
       val path = dir.resolve("t")

@@ -23,10 +23,12 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{
   FormatDescriptor,
   Retention,
+  RunRecord,
   TableRef,
   VacuumResult,
   VacuumStatus
 }
+import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 
 /** Vacuum and removal, with Delta's own commands where it has them. */
@@ -117,20 +119,19 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
 
   def apply(statement: String): String = ActiveSession.during(session) {
     val commits = table.state.lastRun()
-    val versions = commits.flatMap(_.version)
-    if (versions.isEmpty) table.refuseNoRun()
+    val first = commits.flatMap(_.version).headOption.getOrElse(table.refuseNoRun())
     val run = commits.last.runId
     if (DeltaConfigs.IS_APPEND_ONLY.fromMetaData(log.update().metadata))
       refuse("ZORDER_CANNOT_ROLL_BACK.DELTA_APPEND_ONLY", "run" -> run, "table" -> name)
-    goBack(at(versions.head - 1, run), versions, run, DeltaRollback.Attempts)
+    goBack(at(first - 1, run), commits, run, DeltaRollback.Attempts)
     table.state.writeRollback(commits.last, statement)
     run
   }
 
   @tailrec
-  private def goBack(before: Snapshot, versions: Seq[Long], run: String, attempts: Int): Unit = {
+  private def goBack(before: Snapshot, commits: Seq[RunRecord], run: String, attempts: Int): Unit = {
     val now = log.update()
-    restored(before, versions, run, now) match {
+    restored(before, commits, run, now) match {
       // by a rollback that died: what came after it is newer than what it would have set again
       case Some(v) => if (v == now.version) keep(at(v - 1, run).metadata, before.metadata)
       case None =>
@@ -139,7 +140,7 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
         if (restore(before.version, now.version, orElse = attempts == 1)) {
           CrashPoint.hit("delta-restored")
           keep(now.metadata, before.metadata)
-        } else goBack(before, versions, run, attempts - 1)
+        } else goBack(before, commits, run, attempts - 1)
     }
   }
 
@@ -174,8 +175,14 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
     }
 
   /** The version in which a rollback that died has gone back already; refuses if rows of others would be lost. */
-  private def restored(before: Snapshot, versions: Seq[Long], run: String, now: Snapshot): Option[Long] = {
+  private def restored(
+      before: Snapshot,
+      commits: Seq[RunRecord],
+      run: String,
+      now: Snapshot): Option[Long] = {
+    val versions = commits.flatMap(_.version)
     val since = changes(versions.head, now.version, run)
+    if (!commits.forall(isIn(since, _))) table.refuseNoRun()
     val found = since.collectFirst {
       case (v, actions) if v > versions.last && restores(actions, before.version) => v
     }
@@ -190,6 +197,19 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
         "version" -> v)
     }
     found
+  }
+
+  /** Whether its version is its own: a log that was taken back gives the same numbers to the commits of others. */
+  private def isIn(since: Seq[(Long, Seq[Action])], commit: RunRecord): Boolean = {
+    val own = commit.files.map(_.path).toSet
+    def isOwn(add: AddFile): Boolean =
+      own(table.recorded(DataFile(table.fullPath(add), add.size, add.modificationTime, "")))
+    own.isEmpty || since.exists { case (version, actions) =>
+      commit.version.contains(version) && actions.exists {
+        case add: AddFile => isOwn(add)
+        case _ => false
+      }
+    }
   }
 
   /** Sets again what RESTORE took back, unless somebody has changed it meanwhile. */
