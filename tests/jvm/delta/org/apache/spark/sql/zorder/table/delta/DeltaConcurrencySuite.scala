@@ -40,6 +40,24 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
+  test("a vacuum with a shorter retention than the table's own is refused during a run", SameOnAllLines) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 4000)
+      val vacuum = s"ZORDER VACUUM '$path' RETAIN 0 HOURS"
+      withConf("spark.databricks.delta.retentionDurationCheck.enabled" -> "false") {
+        var refusal = ""
+        val row = keeps(path)(meanwhile("delta-commit") {
+          refusal = intercept[ZOrderConflictException](one(vacuum)).condition
+        }(zorder(path, run)))
+        done(row)
+        assert(refusal === "ZORDER_CONFLICT.VACUUM_DURING_RUN" && files(path) === 8)
+        one(vacuum)
+        assert(dataFiles(path).size === 8)
+      }
+    }
+  }
+
   for (place <- CrashPoints.delta)
     test(
       s"a run that dies at $place leaves the rows as they were, and the next one succeeds",

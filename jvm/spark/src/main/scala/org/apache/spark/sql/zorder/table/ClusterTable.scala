@@ -176,8 +176,8 @@ trait ClusterTable {
   def countsRowGroups: Boolean = RowGroupLimit.supported
 
   /**
-   * Before a run in place: refuses if a reader is active that would miss the change or read rows twice, if it is
-   * not known which files are the table's, or if the format would refuse the commit.
+   * Before a run in place: refuses if a reader is active that would miss the change or read rows twice, if it is not
+   * known which files are the table's, or if the format would refuse the commit.
    */
   def checkBeforeRun(): Unit = ()
 

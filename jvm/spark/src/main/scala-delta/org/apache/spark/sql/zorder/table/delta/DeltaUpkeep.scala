@@ -16,7 +16,7 @@ import org.apache.spark.sql.delta.actions.{Action, AddFile, CommitInfo, Deletion
 import org.apache.spark.sql.delta.zorder.PinnedTransaction
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.ZOrderOption
-import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -29,7 +29,7 @@ import org.apache.spark.sql.zorder.table.{
   VacuumStatus
 }
 import org.apache.spark.sql.zorder.table.file.DataFile
-import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, RunClaim, TextFiles}
 
 /** Vacuum and removal, with Delta's own commands where it has them. */
 private[delta] object DeltaUpkeep {
@@ -57,10 +57,22 @@ private[delta] object DeltaUpkeep {
       catch { case e: IllegalArgumentException if isTooShort(e) => refuseTooShort(table, keepMs, ownMs, e) }
     // Delta also names directories without files
     val bytes = lengths(table.paths, named.toSeq.map(new Path(_))).values.sum
-    if (!dryRun) within.sql(statement).collect()
+    if (!dryRun) {
+      if (keepMs < ownMs) refuseDuringRun(session, table)
+      within.sql(statement).collect()
+    }
     if (named.isEmpty) Nil
     else Seq(VacuumResult(table.root, named.length.toLong, bytes, 0L, VacuumStatus.Deleted))
   }
+
+  /** Until its commit, the new files of a run are in no version, and not older than such a retention. */
+  private def refuseDuringRun(session: ClassicSession, table: DeltaClusterTable): Unit =
+    RunClaim.holder(table.claims(session, table.roots)).foreach { run =>
+      throw new ZOrderConflictException(
+        "ZORDER_CONFLICT.VACUUM_DURING_RUN",
+        "run" -> run,
+        "table" -> table.name)
+    }
 
   /** Delta rounds to whole hours, which must not become fewer. */
   private def hours(ms: Long): Long = ms / MillisPerHour + math.min(1L, ms % MillisPerHour)
@@ -199,7 +211,7 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
     found
   }
 
-  /** Whether its version is its own: a log that was taken back gives the same numbers to the commits of others. */
+  /** Whether its version is its own: a log that was taken back gives the same numbers to other commits. */
   private def isIn(since: Seq[(Long, Seq[Action])], commit: RunRecord): Boolean = {
     val own = commit.files.map(_.path).toSet
     def isOwn(add: AddFile): Boolean =
