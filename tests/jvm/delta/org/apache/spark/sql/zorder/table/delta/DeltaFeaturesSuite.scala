@@ -15,6 +15,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.OtherFileSystem
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.stats.Footers
 import org.apache.spark.sql.zorder.table.file.DataFile
@@ -238,6 +239,26 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
       val feed =
         spark.read.format("delta").option("readChangeFeed", "true").option("startingVersion", version)
       assert(feed.table("f_t").count() === 0)
+    }
+  }
+
+  test("a generated column with other values in the session's time zone: a sentence", SameOnAllLines) {
+    assume(clusterBy.isEmpty, "a liquid table has no partitions")
+    withTable("z_t") {
+      val day = DeltaTable.columnBuilder(spark, "day").dataType("DATE")
+        .generatedAlwaysAs("CAST(ts AS DATE)").build()
+      DeltaTable.create(spark).tableName("z_t").addColumn("id", "BIGINT").addColumn("ts", "TIMESTAMP")
+        .addColumn(day).partitionedBy("day").execute()
+      spark.range(0, 400, 1, 4).selectExpr("id", "timestamp'2026-01-01 23:30:00' ts")
+        .write.format("delta").mode("append").saveAsTable("z_t")
+      val statement = "ZORDER TABLE z_t BY (id) WITH (fileCount = 2, force = true)"
+      withConf("spark.sql.session.timeZone" -> "Asia/Tokyo") {
+        val e = intercept[ZOrderException](one(statement))
+        assert(e.condition === "ZORDER_SESSION_REFUSED.DELTA_GENERATED_COLUMN", e.getMessage)
+        assert(e.getMessage.contains("column day of") && e.getMessage.contains("(Asia/Tokyo)"))
+      }
+      done(one(statement))
+      assert(spark.table("z_t").where("day = '2026-01-01'").count() === 400)
     }
   }
 

@@ -2,15 +2,18 @@ package org.apache.spark.sql.zorder.table.delta
 
 import scala.util.control.NonFatal
 
+import org.apache.commons.lang3.exception.ExceptionUtils
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta._
 import org.apache.spark.sql.delta.actions.{AddFile, FileAction}
+import org.apache.spark.sql.delta.schema.InvariantViolationException
 import org.apache.spark.sql.delta.zorder.KeptRowIds
 import org.apache.spark.sql.execution.metric.SQLMetrics
-import org.apache.spark.sql.types.{StructType, TimestampType}
+import org.apache.spark.sql.types.{StructField, StructType, TimestampType}
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -58,9 +61,10 @@ final private[delta] class DeltaWrite(
     DeltaWrite.settings(options, c => table.columnId(c.split('.').toSeq).getOrElse(c)).foreach {
       case (key, value) => session.conf.set(key, value)
     }
-    val actions: Seq[FileAction] =
-      txn.writeFiles(Shims.ofRows(session, plan), None, isOptimize = true, additionalConstraints = Nil)
     val zone = session.sessionState.conf.sessionLocalTimeZone
+    val actions: Seq[FileAction] =
+      try txn.writeFiles(Shims.ofRows(session, plan), None, isOptimize = true, additionalConstraints = Nil)
+      catch { case NonFatal(e) => throw generatedOtherwise(e, zone).getOrElse(e) }
     val made = actions.collect { case add: AddFile =>
       val path = table.fullPath(add)
       val values = storedValues(add, partitionOf(DeltaWrite.number(path)), zone)
@@ -77,6 +81,24 @@ final private[delta] class DeltaWrite(
         table.directory(add),
         timestamps = table.timestamps.boundsOf(add))
       WrittenFile(file, DataFile.below(root, file), DeltaWrite.number(path))
+    }
+  }
+
+  /** Delta computes generated columns again, in the session's time zone, and takes no row that has other values. */
+  private def generatedOtherwise(e: Throwable, zone: String): Option[ZOrderException] = {
+    val said = ExceptionUtils.getThrowables(e).toSeq.collect { case violated: InvariantViolationException =>
+      violated.getMessage
+    }
+    def isViolated(column: StructField): Boolean =
+      said.exists(_.contains(s"Generated Column (${UnresolvedAttribute.quoted(column.name).sql} <=> "))
+    val generated = table.schema.filter(GeneratedColumn.isGeneratedColumn(snapshot.protocol, _))
+    generated.find(isViolated).map { column =>
+      ZOrderException.over(
+        e,
+        "ZORDER_SESSION_REFUSED.DELTA_GENERATED_COLUMN",
+        "column" -> column.name,
+        "table" -> table.name,
+        "zone" -> zone)
     }
   }
 
