@@ -285,6 +285,20 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
+  test("a column of which Delta counts NULLs alone is refused", SameOnAllLines) {
+    assume(clusterBy.isEmpty, "no liquid table has such clustering columns")
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(2000).selectExpr("id", "unhex(md5(s)) bin", "a > 500 yes")
+        .write.format("delta").save(path.toString)
+      for (column <- Seq("bin", "yes")) {
+        val e = intercept[ZOrderException](zorder(path, s"BY ($column, id) WITH (fileCount = 4)"))
+        assert(e.condition === "ZORDER_COLUMN_REFUSED.DELTA_WITHOUT_STATISTICS", e.getMessage)
+        assert(e.getMessage.contains(s"no statistics of column $column of"), e.getMessage)
+      }
+    }
+  }
+
   test("a table with a feature that this Delta cannot write is refused before any work", SameOnAllLines) {
     assume(clusterBy.isEmpty, "a liquid table has features of its own, too")
     withTempDir { dir =>

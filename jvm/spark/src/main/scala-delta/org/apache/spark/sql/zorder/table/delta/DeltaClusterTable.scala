@@ -10,6 +10,7 @@ import org.apache.spark.sql.delta.{DeltaColumnMapping, DeltaLog, IdMapping, NoMa
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.schema.SchemaMergingUtils
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.sql.delta.stats.SkippingEligibleDataType
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{
@@ -232,8 +233,9 @@ private[delta] final class DeltaClusterTable(
 /** Columns by their paths in a schema. */
 private object DeltaColumns {
 
-  /** Whether there is such a column, in any spelling. */
-  def holds(schema: StructType, path: Seq[String]): Boolean = fields(schema, path).isDefined
+  /** Whether there is such a column, in any spelling, and Delta has min and max of its type, not NULLs alone. */
+  def holds(schema: StructType, path: Seq[String]): Boolean =
+    fields(schema, path).exists(found => SkippingEligibleDataType(found.last.dataType))
 
   /** The fields from the top-level column down to the named one. */
   def fields(schema: StructType, path: Seq[String]): Option[Seq[StructField]] =
