@@ -2,11 +2,15 @@ package org.apache.spark.sql.zorder.table.delta
 
 import java.nio.file.Path
 
+import scala.collection.JavaConverters._
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.Faults
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
@@ -86,6 +90,26 @@ class DeltaFaultSuite extends AnyFunSuite with DeltaFixture {
       assert(read(path).count() === 2000 && files(path) === 6 && dataFiles(path).size > 6)
       vacuumed(path)
       done(keeps(path)(zorder(path, by)))
+    }
+  }
+
+  test("after a second conflict the log is not read from the start of the run again", LongTest) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 2000, Map("enableDeletionVectors" -> "true"))
+      val first = DeltaLog.forTable(spark, path.toString).update().version + 1
+      var deleted = 0
+      CrashPoint.meanwhile = place =>
+        if (place == "delta-commit" && deleted < 2) {
+          deleted += 1
+          spark.sql(s"DELETE FROM delta.`$path` WHERE id = $deleted").collect()
+          FaultyLogStore.read.clear()
+        }
+      try done(zorder(path, by))
+      finally CrashPoint.meanwhile = _ => ()
+      assert(deleted === 2 && read(path).count() === 1998)
+      val again = FaultyLogStore.read.asScala.toSet
+      assert(again(f"${first + 1}%020d.json") && !again(f"$first%020d.json"), again)
     }
   }
 

@@ -2,8 +2,9 @@ package org.apache.spark.sql.zorder.table.delta
 
 import java.io.IOException
 import java.util.{Iterator => JIterator}
+import java.util.concurrent.ConcurrentLinkedQueue
 
-import io.delta.storage.HDFSLogStore
+import io.delta.storage.{CloseableIterator, HDFSLogStore}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path}
 
@@ -23,6 +24,11 @@ class FaultyLogStore(conf: Configuration) extends HDFSLogStore(conf) {
     if (when.contains("after")) throw new IOException("Injected: no answer")
   }
 
+  override def read(path: Path, hadoopConf: Configuration): CloseableIterator[String] = {
+    FaultyLogStore.read.add(path.getName)
+    super.read(path, hadoopConf)
+  }
+
   override def listFrom(path: Path, hadoopConf: Configuration): JIterator[FileStatus] = {
     if (FaultyLogStore.gone) throw new IOException("Injected: the log is not to be listed")
     super.listFrom(path, hadoopConf)
@@ -35,4 +41,7 @@ object FaultyLogStore {
   @volatile var next: Option[String] = None
 
   @volatile var gone: Boolean = false
+
+  /** Names of the files that were read. */
+  val read = new ConcurrentLinkedQueue[String]
 }

@@ -218,8 +218,9 @@ final private[delta] class DeltaWrite(
   /** The commit failed, or only its answer was lost: Delta's log tells. */
   private def versionOf(e: Throwable): Option[Long] = {
     val paths = written.values.map(_.path).toSet
+    // up to the snapshot there is no earlier attempt: with its inputs gone, it would have had no next one
     val found =
-      try log.getChanges(start.version + 1).collectFirst {
+      try log.getChanges(snapshot.version + 1).collectFirst {
           case (version, actions) if actions.exists { case a: AddFile => paths(a.path); case _ => false } =>
             version
         }
