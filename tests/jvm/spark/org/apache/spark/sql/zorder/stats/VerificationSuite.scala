@@ -39,6 +39,19 @@ class VerificationSuite extends AnyFunSuite with StatsFixture {
     }
   }
 
+  test("what tells columns apart is asked for once for all files that share a schema") {
+    written(columns: _*) { in =>
+      val shared = in.map(_.copy(schema = in.head.schema))
+      var asked = 0
+      def counted(leaf: LeafColumn): Option[Seq[String]] = {
+        asked += 1
+        Some(leaf.column)
+      }
+      assert(shared.length == 3 && Verification.compare(shared, shared, stored = counted) == Nil)
+      assert(asked == 2 * in.head.schema.leaves.length)
+    }
+  }
+
   test("the checksum depends on neither order nor map order, but on every value and on where NULL is") {
     def rows(map: String) = spark.range(1000).selectExpr(
       "id",

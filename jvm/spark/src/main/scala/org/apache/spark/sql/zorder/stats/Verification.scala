@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.stats
 
+import java.util.IdentityHashMap
+
 import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.catalyst.util.QuotingUtils
 import org.apache.spark.sql.functions._
@@ -87,11 +89,14 @@ private[stats] final case class Leaves(
 private[stats] object Leaves {
   def of(footers: Seq[FileFooter], stored: LeafColumn => Option[Seq[String]]): Seq[Leaves] = {
     val allRows = footers.map(_.rows).sum
+    // once for all files that share a schema: a format may look for a leaf among thousands of columns
+    val keys = new IdentityHashMap[FileSchema, IndexedSeq[Option[Seq[String]]]]
     val all = for {
       footer <- footers
-      (leaf, i) <- footer.schema.leaves.zipWithIndex
-      key <- stored(leaf)
-    } yield (key, leaf, footer, i)
+      schema = footer.schema
+      (found, i) <- keys.computeIfAbsent(schema, _ => schema.leaves.map(stored)).zipWithIndex
+      key <- found
+    } yield (key, schema.leaves(i), footer, i)
     all.groupBy(_._1).toSeq.sortBy(_._1.mkString(".")).map { case (key, found) =>
       val (_, first, firstFile, _) = found.head
       val nulls = found.map { case (_, _, footer, i) => footer.nulls(i) }

@@ -108,18 +108,18 @@ private[delta] final class DeltaClusterTable(
    */
   override def managed: Option[ManagedColumns] = {
     val columns = StructType(declared.get)
-    val names = columns.map(f => folded(physical(f))).toSet
+    val types = columns.map(f => folded(physical(f)) -> f.dataType).toMap
     val ids = if (byId) DeltaColumns.ids(columns) else Set.empty[Int]
     Some(ManagedColumns(leaf =>
       leaf.fieldId.filter(_ => byId) match {
         case Some(id) => if (ids(id)) Some(Seq(id.toString)) else None
         // elements of arrays and maps have no ids
-        case None if byId => Some(leaf.column.map(folded)).filter(c => names(c.head))
-        case None => Some(leaf.column.map(folded)).filter(inFiles(columns, _))
+        case None if byId => Some(leaf.column.map(folded)).filter(c => types.contains(c.head))
+        case None => Some(leaf.column.map(folded)).filter(c => types.get(c.head).exists(inFiles(_, c.tail)))
       }))
   }
 
-  /** Whether the table has this leaf of a file: a field of a struct may have been dropped. */
+  /** Whether a column has this leaf of a file: a field of a struct may have been dropped. */
   private def inFiles(dataType: DataType, leaf: Seq[String]): Boolean = (dataType, leaf) match {
     case (s: StructType, field +: below) =>
       s.exists(f => folded(physical(f)) == field && inFiles(f.dataType, below))
