@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.table.delta
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.delta.{DeltaLog, DeltaTableUtils, Snapshot}
+import org.apache.spark.sql.delta.{DeltaLog, DeltaTableUtils, PreprocessTableWithDVsStrategy, Snapshot}
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.zorder.errors.NoRowsYetException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
@@ -67,9 +67,9 @@ private object DeltaRefusals {
     val features = snapshot.protocol.readerAndWriterFeatureNames
     if (features.exists(ManagedByCatalog))
       refuse("ZORDER_TABLE_REFUSED.DELTA_MANAGED_BY_CATALOG", "table" -> name)
-    val extensions = session.sessionState.conf.getConfString("spark.sql.extensions", "") +
-      session.sparkContext.getConf.get("spark.sql.extensions", "")
-    if (!extensions.contains(Extension))
+    // a session may have it without a setting that names it, and its name is no proof
+    val strategies = session.sessionState.planner.strategies
+    if (!strategies.exists(_.isInstanceOf[PreprocessTableWithDVsStrategy]))
       refuse("ZORDER_SESSION_REFUSED.DELTA_EXTENSION", "table" -> name, "extension" -> Extension)
   }
 }
