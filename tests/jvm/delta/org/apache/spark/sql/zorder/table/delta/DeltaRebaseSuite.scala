@@ -8,6 +8,7 @@ import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.delta.{DeltaLog, DeltaOperations}
 import org.apache.spark.sql.delta.actions.{Action, DeletionVectorDescriptor}
 import org.apache.spark.sql.delta.deletionvectors.{RoaringBitmapArray, RoaringBitmapArrayFormat}
+import org.apache.spark.sql.delta.zorder.OtherRows
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.{CrashPoints, RestlessWriter, RoundTimes}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
@@ -78,6 +79,19 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
       assert(reason(row).contains(s"Others removed or rewrote $removed rows during the run"), reason(row))
       assert(metric[Long](row, "rows") === 4000 - removed)
       if (name != "DELETE") done(keeps(path)(zorder(path, "FULL " + run)))
+    }
+  }
+
+  test("the rows of a file but for some, of files with more rows than an INT counts, too", SameOnAllLines) {
+    val many = 1L << 32
+    val some = Seq(0L, 5L, 69999L, many)
+    val marked = new RoaringBitmapArray()
+    some.foreach(n => marked.add(n))
+    for (n <- Seq(0L, 1L, 6L, 70000L, many + 3)) {
+      val others = OtherRows.of(marked, n)
+      assert(others.cardinality === n - some.count(_ < n))
+      for (row <- Seq(0L, 1L, 5L, 69998L, 69999L, many, many + 2))
+        assert(others.contains(row) === (row < n && !some.contains(row)), s"$row of $n")
     }
   }
 

@@ -5,6 +5,7 @@ import org.apache.spark.sql.delta.actions.{AddFile, DeletionVectorDescriptor, Me
 import org.apache.spark.sql.delta.deletionvectors.{RoaringBitmapArray, RoaringBitmapArrayFormat, StoredBitmap}
 import org.apache.spark.sql.delta.sources.DeltaSourceUtils
 import org.apache.spark.sql.delta.storage.dv.HadoopFileSystemDVStore
+import org.apache.spark.sql.delta.zorder.OtherRows
 import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 
 /** What others have removed of files since a snapshot: whole files, or rows by deletion vectors. */
@@ -52,12 +53,7 @@ final private[delta] class DeltaChanges(table: DeltaClusterTable, log: DeltaLog)
 
   /** The file with a deletion vector that leaves these of its `n` rows. */
   private def only(add: AddFile, rows: RoaringBitmapArray, n: Long): AddFile = {
-    val others = new RoaringBitmapArray()
-    var row = 0L
-    while (row < n) {
-      if (!rows.contains(row)) others.add(row)
-      row += 1
-    }
+    val others = OtherRows.of(rows, n)
     others.runOptimize()
     val size = others.cardinality
     val vector =
