@@ -14,6 +14,7 @@ import org.apache.iceberg.{
   SnapshotSummary,
   Table,
   TableMetadata,
+  TableMetadataParser,
   TableProperties
 }
 import org.apache.iceberg.exceptions.ValidationException
@@ -128,11 +129,13 @@ private[iceberg] object IcebergVacuum extends Logging {
         "setting" -> TableProperties.GC_ENABLED)
     val now = System.currentTimeMillis
     val before = now - retention.atLeast(ownMs(table))
-    val replaced = removingSnapshots(table, before)
-    val expired =
-      if (dryRun) replaced.flatMap(Snapshots.number(_, SnapshotSummary.DELETED_FILES_PROP)).sum
-      else expire(session, table, before)
+    // asked before the expiry, which is a commit: beside it, what others have committed looks old
     val others = if (opened.listsFiles) SharedLocation.others(session, opened) else None
+    val isForked = others.exists(_.mayBeFork)
+    val replaced = if (isForked) Nil else removingSnapshots(table, before)
+    val expired =
+      if (dryRun || isForked) replaced.flatMap(Snapshots.number(_, SnapshotSummary.DELETED_FILES_PROP)).sum
+      else expire(session, table, before)
     val found =
       if (others.isDefined) 0L
       else orphans(session, opened, now - math.max(LeastOrphanMs, retention.atLeast(OrphanMs)), dryRun)
@@ -140,7 +143,8 @@ private[iceberg] object IcebergVacuum extends Logging {
     val bytes = replaced.flatMap(Snapshots.number(_, SnapshotSummary.REMOVED_FILE_SIZE_PROP)).sum
     val deleted =
       if (files == 0) Nil else Seq(VacuumResult(opened.root, files, bytes, 0L, VacuumStatus.Deleted))
-    deleted ++ others.map(why => VacuumResult(opened.root, 0L, 0L, 0L, VacuumStatus.SharedLocation(why)))
+    deleted ++ others.map(other =>
+      VacuumResult(opened.root, 0L, 0L, 0L, VacuumStatus.SharedLocation(other.why(name))))
   }
 
   private def ownMs(table: Table): Long = PropertyUtil.propertyAsLong(
@@ -186,37 +190,77 @@ private[iceberg] object IcebergVacuum extends Logging {
 }
 
 /**
- * Tables at one location. A renamed table keeps its directory, and most catalogs give the next table of its old name the
- * same one; `LOCATION` may be copied. To each of them, the files of the other are files that no snapshot has.
+ * Tables at one location. A renamed table keeps its directory, and most catalogs give the next table of its old
+ * name the same one; `LOCATION` may be copied, and two catalogs may go on with one table. To each of them, the
+ * files of the other are files that no snapshot has.
  */
 private object SharedLocation {
   private val Threads = 8
   private val json = new JsonFactory()
 
-  /** Why files that no snapshot has stay; None if the location is the table's alone. */
-  def others(session: ClassicSession, opened: IcebergClusterTable): Option[String] = {
+  /** How a Hadoop table calls its versions, and a version until its commit. */
+  private val Version = "v\\d+\\..*"
+  private val Uncommitted = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\\..*"
+
+  /**
+   * A file of metadata that is none of the table's.
+   *
+   * @param mayBeFork
+   *   whether it may have commits of the same table, whose snapshots have files of ours, too
+   */
+  final case class Other(file: String, mayBeFork: Boolean) {
+
+    /** Why files stay. */
+    def why(table: String): String =
+      if (mayBeFork)
+        s"$file may have commits of this table that $table does not have, as where another catalog writes " +
+          "to it, too: no snapshot expires, and all files stay. Give each table a location of its own, or " +
+          "delete that file if a commit that died has left it."
+      else
+        s"$file is metadata of another table: files here that no snapshot of $table has may be that " +
+          "table's, and stay. Give each table a location of its own."
+  }
+
+  /** None if the location is the table's alone. */
+  def others(session: ClassicSession, opened: IcebergClusterTable): Option[Other] = {
     val operations = IcebergRefusals.operations(opened.table)
     val listed = metadataFiles(session, opened)
     // what others commit meanwhile is not listed
     val mine = operations.refresh()
     val known = (mine.metadataFileLocation +: mine.previousFiles.asScala.map(_.file)).map(nameOf).toSet
     val unknown = listed.filterNot(f => known(nameOf(f)))
-    val foreign =
-      DriverReads.each(unknown, Threads)(f =>
-        if (head(operations.io, f).exists(isOlder(_, mine))) None else Some(f))
-        .flatten
-    foreign.headOption.map { file =>
-      s"$file is metadata of another table, or newer than this one's: files here that no snapshot of " +
-        s"${opened.name} has may be that table's, and stay. Give each table a location of its own."
-    }
+    val found = DriverReads.each(unknown, Threads)(other(operations.io, _, mine)).flatten
+    found.find(_.mayBeFork).orElse(found.headOption)
+  }
+
+  private def other(io: FileIO, file: String, mine: TableMetadata): Option[Other] = {
+    val read = head(io, file)
+    // tables of the first version need no identity
+    if (!read.forall(_.uuid.forall(_ == mine.uuid))) Some(Other(file, mayBeFork = false))
+    else if (isUncommitted(file, mine) || read.exists(isEarlier(io, file, _, mine))) None
+    else Some(Other(file, mayBeFork = true))
   }
 
   /** The beginning of a file of metadata. */
   final private case class Head(uuid: Option[String], updatedMs: Long)
 
-  /** Tables of the first version need no identity. */
-  private def isOlder(head: Head, mine: TableMetadata): Boolean =
-    head.uuid.forall(_ == mine.uuid) && head.updatedMs <= mine.lastUpdatedMillis
+  /** What a commit to a Hadoop table leaves that dies before it is named as a version. */
+  private def isUncommitted(file: String, mine: TableMetadata): Boolean =
+    nameOf(mine.metadataFileLocation).matches(Version) && nameOf(file).matches(Uncommitted)
+
+  /**
+   * Whether a version is the table's, though it does not name it any more. All versions that it had since the
+   * oldest one that it names are named. Others of that time do no harm if they have no snapshot of their own.
+   */
+  private def isEarlier(io: FileIO, file: String, head: Head, mine: TableMetadata): Boolean = {
+    val named = mine.previousFiles.asScala.map(_.timestampMillis) :+ mine.lastUpdatedMillis
+    head.updatedMs < named.min ||
+    (head.updatedMs <= mine.lastUpdatedMillis && hasOnlySnapshotsOf(io, file, mine))
+  }
+
+  private def hasOnlySnapshotsOf(io: FileIO, file: String, mine: TableMetadata): Boolean =
+    Try(TableMetadataParser.read(io, file).snapshots.asScala.map(_.snapshotId)).toOption
+      .exists(_.forall(mine.snapshot(_) != null))
 
   private def nameOf(location: String): String = location.substring(location.lastIndexOf('/') + 1)
 
