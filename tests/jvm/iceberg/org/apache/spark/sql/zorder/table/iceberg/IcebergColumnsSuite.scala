@@ -144,6 +144,18 @@ class IcebergColumnsSuite extends AnyFunSuite with IcebergFixture with Steps {
     }
   }
 
+  test("a text that was renamed or added since the newest snapshot, also on a branch", SameOnAllLines) {
+    val t = create("later_texts", "id BIGINT, name STRING")
+    fill(t, 2000, 4, "id", "string(hash(id)) AS name")
+    sql(s"ALTER TABLE $t CREATE BRANCH side")
+    sql(s"ALTER TABLE $t RENAME COLUMN name TO label")
+    sql(s"ALTER TABLE $t ADD COLUMN fresh STRING")
+    for (name <- Seq(t, s"$t.branch_side")) {
+      assert(status(cluster(name, "label", "WITH (fileCount = 4) DRY RUN")) == "DRY_RUN", name)
+      cluster(name, "label, fresh", "WITH (fileCount = 4) DRY RUN")
+    }
+  }
+
   test("files of another writer, read by a mapping of names", SameOnAllLines) {
     val path = temp.resolve("imported").toUri.toString
     spark.range(0, 2000, 1, 4).selectExpr(

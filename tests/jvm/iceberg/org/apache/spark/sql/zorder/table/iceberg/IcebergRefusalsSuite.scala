@@ -130,6 +130,9 @@ class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {
     val t = filled("urls")
     val why = refused(t, "url, a")
     assert(why.contains("first 16 characters") && why.contains("write.metadata.metrics.column.url"))
+    sql(s"ALTER TABLE $t RENAME COLUMN url TO link")
+    assert(refused(t, "link, a").contains("first 16 characters"))
+    sql(s"ALTER TABLE $t RENAME COLUMN link TO url")
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.metadata.metrics.column.url' = 'full')")
     assert(status(cluster(t, "url, a")) == "DONE")
     // the new bounds are whole: a look-up of one url leaves files out

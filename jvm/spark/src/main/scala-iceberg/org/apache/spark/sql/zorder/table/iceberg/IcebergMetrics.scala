@@ -53,7 +53,7 @@ private[zorder] object IcebergMetrics {
     val field = table.schema.findField(column)
     if (field == null || field.`type` != Types.StringType.get) None
     else {
-      val bounds = files(table, snapshot, column).flatMap { f =>
+      val bounds = files(table, snapshot, field.fieldId).flatMap { f =>
         for {
           low <- bound(f.lowerBounds, field.fieldId)
           high <- bound(f.upperBounds, field.fieldId)
@@ -69,10 +69,13 @@ private[zorder] object IcebergMetrics {
     low.codePointCount(0, low.length) == length && high.length == low.length &&
       high.init == low.init && high.last == low.last + 1
 
-  private def files(table: Table, snapshot: Snapshot, column: String): Seq[DataFile] =
-    Snapshots.tasks(
-      table,
-      snapshot)(_.includeColumnStats(java.util.Collections.singleton(column))).map(_.file)
+  /** With the bounds of a column, which a snapshot has under the name of its time; none if it has none. */
+  private def files(table: Table, snapshot: Snapshot, id: Int): Seq[DataFile] = {
+    val whole = table.newScan().useSnapshot(snapshot.snapshotId)
+    Option(whole.schema.findColumnName(id)).toSeq.flatMap { column =>
+      Snapshots.tasks(table, snapshot)(_.includeColumnStats(java.util.Collections.singleton(column)))
+    }.map(_.file)
+  }
 
   private def bound(bounds: java.util.Map[Integer, java.nio.ByteBuffer], id: Int): Option[String] =
     Option(bounds).flatMap(b => Option(b.get(id)))
