@@ -100,6 +100,15 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
     assert(content(t) == before)
   }
 
+  for (version <- 2 to 3) test(s"removed rows are counted without reading them, version $version") {
+    val t = filled(s"counted_$version", version)
+    assert(IcebergChanges.named(tasks(t)) == 0)
+    for (n <- 1 to 2) {
+      sql(s"DELETE FROM $t WHERE id % 10 = $n")
+      assert(IcebergChanges.named(tasks(t)) == 400 * n)
+    }
+  }
+
   test(
     "DELETE, copy-on-write: all rows of the old file are gone, and its successor is a new file",
     SameOnAllLines) {

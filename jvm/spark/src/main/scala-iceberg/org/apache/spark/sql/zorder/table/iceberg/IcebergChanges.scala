@@ -111,6 +111,21 @@ private[iceberg] object IcebergChanges {
   /** The first format version that tracks rows. */
   private val WithRowIds = 3
 
+  /**
+   * Removed rows whose positions the driver keeps: 8 bytes each, which it has several times while it sends them to
+   * the tasks that look for these rows.
+   */
+  private val MostRemoved = math.min(Runtime.getRuntime.maxMemory / 512, 8L << 20)
+
+  /** Whether the driver can keep the positions of rows that were removed, by the manifests alone. */
+  def areFew(before: Iterable[FileScanTask], now: Iterable[FileScanTask]): Boolean =
+    named(now) - named(before) <= MostRemoved
+
+  /** How many positions deletes name. Those of a delete file of several data files all count. */
+  private[iceberg] def named(tasks: Iterable[FileScanTask]): Long =
+    tasks.flatMap(_.deletes.asScala).filter(isPositional)
+      .map(d => place(d) -> (d.recordCount: Long)).toMap.values.sum
+
   def isPositional(delete: DeleteFile): Boolean = delete.content == FileContent.POSITION_DELETES
 
   /** Which delete it is: one file holds the deletion vectors of many data files. */
@@ -164,7 +179,13 @@ private[iceberg] object Removed {
     override def toString: String = s"${sorted.length} rows"
   }
 
-  def at(positions: Array[Long]): Removed = if (positions.isEmpty) None else At(positions.sorted)
+  /** @param positions which are sorted in place */
+  def at(positions: Array[Long]): Removed =
+    if (positions.isEmpty) None
+    else {
+      java.util.Arrays.sort(positions)
+      At(positions)
+    }
 }
 
 /**

@@ -208,6 +208,7 @@ final private[iceberg] class IcebergWrite(
     for {
       now <- changes.since(base)
       present <- changes.tasks(now, inputs.map(_.path).toSet)
+      if IcebergChanges.areFew(present.keys.toSeq.map(tasks), present.values)
       found = ChangedInputs.ofEach(inputs)(f => changes.of(tasks(f.path), present.get(f.path)))
       if present.nonEmpty && found.forall(_._2.isDefined)
     } yield ChangedFiles(now, found.collect { case (file, Some(change)) => file.path -> change })

@@ -88,14 +88,21 @@ final private[iceberg] class MarkedRows(
    *   positions in inputs, by their paths, of rows that are not marked yet
    */
   def mark(written: Map[String, IcebergFile], removed: Map[String, Seq[Long]]): Boolean = {
+    def count(rows: Map[String, Seq[Long]]): Long = rows.values.map(_.length.toLong).sum
+    val most = (MarkedRows.MostMarked * written.values.map(_.recordCount: Long).sum).toLong
+    // counted before each of them is looked for: those of a large DELETE would fill the driver
+    places.exists(_.files == written.keySet) && count(removed) + count(marks) <= most &&
+    markEach(written, removed)
+  }
+
+  private def markEach(written: Map[String, IcebergFile], removed: Map[String, Seq[Long]]): Boolean = {
     val wanted = for ((path, positions) <- removed.toSeq; p <- positions) yield (path, p)
     val found = wanted.flatMap { case (path, p) =>
       for (of <- ids.get(path); known <- places; place <- known.of(of(p.toInt))) yield place
     }
     val all = (marks.toSeq.flatMap { case (path, rows) => rows.map((path, _)) } ++ found).distinct
-    val most = MarkedRows.MostMarked * written.values.map(_.recordCount: Long).sum
-    val isPossible = places.exists(_.files == written.keySet) && found.length == wanted.length &&
-      all.length == marks.values.map(_.length).sum + wanted.length && all.length <= most
+    val isPossible = found.length == wanted.length &&
+      all.length == marks.values.map(_.length).sum + wanted.length
     if (isPossible) {
       val before = files
       val more = found.map(_._1).toSet
