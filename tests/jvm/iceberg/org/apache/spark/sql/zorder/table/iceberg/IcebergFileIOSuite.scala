@@ -1,10 +1,13 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
 import java.io.{File, IOException, UncheckedIOException}
+import java.util.UUID
 
 import scala.collection.JavaConverters._
+import scala.collection.mutable
 
 import org.apache.hadoop.fs.{Path, UnsupportedFileSystemException}
+import org.apache.iceberg.exceptions.ValidationException
 import org.apache.iceberg.spark.actions.SparkActions
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -253,6 +256,26 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
       sql(s"ZORDER REMOVE $t")
       assert(below(t, "_zorder").isEmpty)
     }
+
+  test("a snapshot of others is looked at by the first attempt of a commit alone") {
+    val t = filled("own.db.appended")
+    val start = load(t).currentSnapshot
+    val (before, seen) = (filesOf(t), mutable.HashSet.empty[Long])
+    sql(s"INSERT INTO $t SELECT id + 2000, 1, 1 FROM range(10)")
+    val table = load(t)
+    val manifest = table.currentSnapshot.dataManifests(table.io).asScala
+      .find(_.snapshotId.longValue == table.currentSnapshot.snapshotId).get.path
+    def opened(inputs: Set[String]): Int = {
+      var times = 0
+      OwnFileIO.asked = (path: String) => if (path == manifest) times += 1
+      val guard = LaterDeletes.Guard(start, start, None, inputs, Map.empty, None, seen)
+      try guard.of(table).updateProperties().set("mine", UUID.randomUUID.toString).commit()
+      finally OwnFileIO.asked = (_: String) => ()
+      times
+    }
+    intercept[ValidationException](opened(filesOf(t) -- before))
+    assert(Seq.fill(3)(opened(before)) == Seq(1, 0, 0))
+  }
 
   test("a conflict deletes what was written, by the same means", LongTest) {
     val t = filled("own.db.conflict")

@@ -4,6 +4,7 @@ import java.util.{HashMap => JHashMap, Map => JMap, UUID}
 
 import scala.annotation.tailrec
 import scala.collection.JavaConverters._
+import scala.collection.mutable
 import scala.util.{Failure, Success, Try}
 import scala.util.control.NonFatal
 
@@ -64,6 +65,7 @@ final private[iceberg] class IcebergWrite(
   // later deletes of others, and what they are under paths of our own
   private var copies: Seq[(DeleteFile, DeleteFile)] = Nil
   private var submitted = false
+  private val seen = mutable.HashSet.empty[Long]
 
   override def root: Path = opened.root
 
@@ -135,7 +137,8 @@ final private[iceberg] class IcebergWrite(
       opened.branch,
       inputs.map(_.file.location).toSet,
       copies.map { case (of, copy) => of.location -> copy.location }.toMap,
-      changes.nameMapping)
+      changes.nameMapping,
+      seen)
     val rewrite = guard.of(table).newRewrite()
       .validateFromSnapshot(base.snapshotId)
       // deletes that are committed after the rows were read apply to the rewritten rows too

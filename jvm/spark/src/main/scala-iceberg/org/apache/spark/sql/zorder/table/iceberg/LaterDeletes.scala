@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import scala.annotation.nowarn
 import scala.collection.JavaConverters._
+import scala.collection.mutable
 
 import org.apache.iceberg.{
   BaseTable,
@@ -45,6 +46,9 @@ private[iceberg] object LaterDeletes {
    *   of deletes that it adds under other paths, by the paths that they had
    * @param nameMapping
    *   the table's when the rows were read
+   * @param seen
+   *   snapshots that bring none of the inputs back: each attempt of a commit reads those alone that are new to it.
+   *   Snapshots never change, and inputs may become fewer from one attempt to the next
    */
   final case class Guard(
       start: Snapshot,
@@ -52,7 +56,8 @@ private[iceberg] object LaterDeletes {
       branch: Option[String],
       inputs: Set[String],
       copies: Map[String, String],
-      nameMapping: Option[String]) {
+      nameMapping: Option[String],
+      seen: mutable.Set[Long]) {
 
     /** The table, whose commits are checked. */
     def of(table: Table): Table =
@@ -60,7 +65,7 @@ private[iceberg] object LaterDeletes {
   }
 
   final private class Guarded(own: TableOperations, guard: Guard) extends CheckedOperations(own) {
-    import guard.{copies, inputs, start, validated}
+    import guard.{copies, inputs, seen, start, validated}
 
     private val branch = guard.branch.getOrElse(SnapshotRef.MAIN_BRANCH)
 
@@ -71,8 +76,11 @@ private[iceberg] object LaterDeletes {
       since.find(turned).foreach { s =>
         throw new ValidationException("The snapshot %s turned deletes into others", Long.box(s.snapshotId))
       }
-      since.flatMap(again).headOption.foreach { file =>
-        throw new ValidationException("The file %s came to the table again", file)
+      since.filterNot(s => seen(s.snapshotId)).foreach { s =>
+        again(base, s).foreach { file =>
+          throw new ValidationException("The file %s came to the table again", file)
+        }
+        seen += s.snapshotId
       }
       if (numbered(base)) throw new ValidationException("Rows of %s were given ids", own.current.location)
       if (IcebergColumns.mappingText(base.properties) != guard.nameMapping)
@@ -92,8 +100,21 @@ private[iceberg] object LaterDeletes {
     /** An input that the snapshot added once more: those rows are in no file of ours. */
     // what stands for the deprecated method is new in Iceberg 1.11
     @nowarn("cat=deprecation")
-    private def again(snapshot: Snapshot): Option[String] =
-      snapshot.addedDataFiles(own.io()).asScala.map(_.location).find(inputs)
+    private def again(base: TableMetadata, snapshot: Snapshot): Option[String] = {
+      // a manifest has what earlier commits added, too; its paths are soon read, and mostly name no input
+      val brought = snapshot.dataManifests(own.io()).asScala.filter { m =>
+        m.hasAddedFiles && Option(m.snapshotId).exists(_.longValue == snapshot.snapshotId)
+      }
+      if (brought.exists(namesInput(base, _)))
+        snapshot.addedDataFiles(own.io()).asScala.map(_.location).find(inputs)
+      else None
+    }
+
+    private def namesInput(base: TableMetadata, manifest: ManifestFile): Boolean = {
+      val paths = ManifestFiles.readPaths(manifest, own.io(), base.specsById)
+      try paths.asScala.exists(inputs)
+      finally paths.close()
+    }
 
     /** The first commit of a table of version 3 gives all rows ids, which ours do not have. */
     private def numbered(base: TableMetadata): Boolean = start.firstRowId == null &&
