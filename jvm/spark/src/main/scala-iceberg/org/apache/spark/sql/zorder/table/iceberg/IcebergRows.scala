@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 import java.util.{List => JList, UUID}
 
 import scala.collection.JavaConverters._
-import scala.collection.mutable.ArrayBuffer
+import scala.collection.mutable.{ArrayBuffer, HashMap}
 
 import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{
@@ -208,10 +208,15 @@ private[iceberg] object UncommittedFile {
  */
 final private[iceberg] class IcebergDeletes(tasks: Iterable[FileScanTask]) {
 
-  /** The number of rows in the data files that a delete file applies to. */
-  private val reach: Map[(String, Option[Long]), Long] = tasks.toSeq
-    .flatMap(t => IcebergDeletes.of(t).map(IcebergChanges.place(_) -> t.file.recordCount))
-    .groupBy(_._1).map { case (delete, rows) => delete -> rows.map(_._2).sum }
+  /** The number of rows in the data files that a delete file applies to. There may be millions of such pairs. */
+  private val reach: HashMap[(String, Option[Long]), Long] = {
+    val rows = HashMap.empty[(String, Option[Long]), Long]
+    for (task <- tasks; delete <- IcebergDeletes.of(task)) {
+      val key = IcebergChanges.place(delete)
+      rows(key) = rows.getOrElse(key, 0L) + task.file.recordCount
+    }
+    rows
+  }
 
   /**
    * An estimate of the share of a file's rows that is deleted. The entries of a delete file that several data files
