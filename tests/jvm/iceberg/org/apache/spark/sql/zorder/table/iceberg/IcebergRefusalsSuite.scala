@@ -1,9 +1,19 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
+import org.apache.iceberg.Table
+import org.apache.iceberg.catalog.TableIdentifier
+import org.apache.iceberg.exceptions.ForbiddenException
+import org.apache.iceberg.inmemory.InMemoryCatalog
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import sparkzorder.SameOnAllLines
+
+/** A catalog that answers as one whose credentials have expired. */
+class ShutCatalog extends InMemoryCatalog {
+  override def loadTable(identifier: TableIdentifier): Table =
+    throw new ForbiddenException("not for you: %s", identifier)
+}
 
 /** Iceberg tables that are not rewritten, each with one sentence that says what to do. */
 class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {
@@ -61,6 +71,18 @@ class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {
       spark.catalog.dropTempView("hidden")
       sql("USE spark_catalog.default")
     }
+  }
+
+  test("a catalog that does not tell whether it has the table, or does not begin") {
+    val settings = "spark.sql.catalog.shut"
+    spark.conf.set(settings, "org.apache.iceberg.spark.SparkCatalog")
+    spark.conf.set(s"$settings.catalog-impl", classOf[ShutCatalog].getName)
+    val shut = intercept[ZOrderException](cluster("shut.db.t", "a"))
+    assert(shut.condition == "ZORDER_STORAGE_FAILED.CATALOG" && shut.getMessage.contains("not for you: db.t"))
+    spark.conf.set(s"${settings}_down", "org.apache.iceberg.spark.SparkCatalog")
+    spark.conf.set(s"${settings}_down.catalog-impl", "no.such.Catalog")
+    val down = intercept[ZOrderException](cluster("shut_down.db.t", "a"))
+    assert(down.condition == "ZORDER_STORAGE_FAILED.CATALOG" && down.getMessage.contains("no.such.Catalog"))
   }
 
   test("files of other formats") {

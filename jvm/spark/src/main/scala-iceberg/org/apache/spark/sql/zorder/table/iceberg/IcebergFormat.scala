@@ -15,12 +15,17 @@ import org.apache.iceberg.{
   TableOperations
 }
 import org.apache.iceberg.TableProperties.WRITE_AUDIT_PUBLISH_ENABLED
+import org.apache.iceberg.exceptions.{
+  NoSuchNamespaceException => NoIcebergNamespace,
+  NoSuchTableException => NoIcebergTable
+}
 import org.apache.iceberg.hadoop.HadoopTables
 import org.apache.iceberg.spark.SparkCatalog
 import org.apache.iceberg.spark.source.SparkTable
 import org.apache.iceberg.util.PropertyUtil
 import org.apache.spark.sql.catalyst.analysis.{NoSuchNamespaceException, NoSuchTableException}
 import org.apache.spark.sql.connector.catalog.{Identifier, ViewCatalog}
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.ActiveSession
@@ -53,9 +58,17 @@ final class IcebergFormat extends TableFormat {
     val loaded =
       try ActiveSession.during(session)(Provider.load(session, parts))
       catch {
-        case _: NoSuchTableException | _: NoSuchNamespaceException if inIcebergCatalog(session, parts) =>
+        case _: NoSuchTableException | _: NoSuchNamespaceException | _: NoIcebergTable | _: NoIcebergNamespace
+            if inIcebergCatalog(session, parts) =>
           if (isView(session, parts)) refuse("ZORDER_TABLE_REFUSED.VIEW", "table" -> name)
           refuse("ZORDER_TABLE_NOT_FOUND.TABLE", "table" -> name, "hint" -> "")
+        // what a catalog does not tell may be there
+        case NonFatal(e) if inIcebergCatalog(session, parts) =>
+          throw ZOrderException.over(
+            e,
+            "ZORDER_STORAGE_FAILED.CATALOG",
+            "table" -> name,
+            "cause" -> ZOrderException.firstLine(e))
         case NonFatal(_) => None
       }
     loaded.collect { case table: SparkTable =>
@@ -75,9 +88,17 @@ final class IcebergFormat extends TableFormat {
       case _ => false
     }
 
-  /** Spark's own catalog may hold tables of other formats, whose adapters then refuse the name. */
+  /**
+   * Spark's own catalog may hold tables of other formats, whose adapters then refuse the name. A catalog that
+   * fails as it begins, since its server does not answer, is known by its setting alone.
+   */
   private def inIcebergCatalog(session: ClassicSession, parts: Seq[String]): Boolean =
-    Provider.catalogOf(session, parts)._1.isInstanceOf[SparkCatalog]
+    try Provider.catalogOf(session, parts)._1.isInstanceOf[SparkCatalog]
+    catch {
+      case NonFatal(_) =>
+        val setting = s"spark.sql.catalog.${parts.head}"
+        session.sessionState.conf.getConfString(setting, "") == classOf[SparkCatalog].getName
+    }
 
   private def checked(
       session: ClassicSession,
