@@ -54,6 +54,18 @@ class IcebergFaultSuite extends AnyFunSuite with IcebergFixture {
       assert(content(t) == before)
     }
 
+  test("a commit that fails names the files that no vacuum finds, since they do not lie below the table") {
+    val files = temp.resolve("full_files").toUri
+    val elsewhere = s"TBLPROPERTIES ('write.data.path' = '$files')"
+    val t = create("full_elsewhere", "id BIGINT, a INT, b INT", elsewhere)
+    fill(t, 2000, 6, "id", "int(hash(id)) AS a", "int(id % 97) AS b")
+    assert(Faults.during(Faults.FullDisk(0L, "/full_elsewhere/metadata/")) {
+      val e = intercept[ZOrderException](cluster(t, "a, b"))
+      assert(e.condition == "ZORDER_COMMIT_FAILED.ICEBERG_ELSEWHERE", e.getMessage)
+      assert(e.getMessage.contains("looks: 4, such as file:") && e.getMessage.contains("/full_files/"))
+    })
+  }
+
   test("no room for the run's record: the commit is Iceberg's, and stands") {
     val t = filled("record")
     val before = content(t)

@@ -270,15 +270,18 @@ final private[iceberg] class IcebergWrite(
       case _ =>
         val said =
           Seq("run" -> runId, "table" -> opened.name, "cause" -> ZOrderException.firstLine(causes.last))
-        if (opened.listsFiles || written.isEmpty)
-          throw ZOrderException.over(e, "ZORDER_COMMIT_FAILED.ICEBERG", said: _*)
+        // what a vacuum looks for is there alone, whatever `write.data.path` says
+        val data = new Path(table.location, "data")
+        def isFound(file: String) = opened.listsFiles && new Path(file).toString.startsWith(s"$data/")
+        val lost = allWritten.filterNot(isFound).toSeq.sorted
+        if (lost.isEmpty) throw ZOrderException.over(e, "ZORDER_COMMIT_FAILED.ICEBERG", said: _*)
         else {
-          logWarning(s"No snapshot has these files: ${written.keys.toSeq.sorted.mkString(", ")}")
-          val left = Seq(
-            "io" -> table.io.getClass.getSimpleName,
-            "count" -> written.size,
-            "file" -> written.keys.min)
-          throw ZOrderException.over(e, "ZORDER_COMMIT_FAILED.ICEBERG_NOT_LISTED", said ++ left: _*)
+          logWarning(s"No snapshot has these files: ${lost.mkString(", ")}")
+          val (condition, why) =
+            if (opened.listsFiles) ("ZORDER_COMMIT_FAILED.ICEBERG_ELSEWHERE", "dir" -> data.toString)
+            else ("ZORDER_COMMIT_FAILED.ICEBERG_NOT_LISTED", "io" -> table.io.getClass.getSimpleName)
+          val left = Seq("count" -> lost.size, "file" -> lost.head, why)
+          throw ZOrderException.over(e, condition, said ++ left: _*)
         }
     }
   }
@@ -302,8 +305,9 @@ final private[iceberg] class IcebergWrite(
   }
 
   /** Once a commit was tried, only Iceberg knows whether the files belong to the table. */
-  override def discard(): Unit = if (!submitted)
-    delete(written.keys ++ marked.files ++ copies.map(_._2.location))
+  override def discard(): Unit = if (!submitted) delete(allWritten)
+
+  private def allWritten: Iterable[String] = written.keys ++ marked.files ++ copies.map(_._2.location)
 
   private def delete(paths: Iterable[String]): Unit = paths.foreach { path =>
     try table.io.deleteFile(path)
