@@ -1,14 +1,17 @@
 package org.apache.spark.sql.zorder.table.hudi
 
+import java.io.IOException
 import java.nio.file.{Files, Path}
 import java.nio.file.attribute.FileTime
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicBoolean
 
 import scala.annotation.nowarn
 import scala.collection.JavaConverters._
 
 import org.apache.hudi.client.transaction.lock.InProcessLockProvider
 import org.apache.hudi.common.config.LockConfiguration
-import org.apache.hudi.exception.{HoodieLockException, HoodieWriteConflictException}
+import org.apache.hudi.exception.{HoodieIOException, HoodieLockException, HoodieWriteConflictException}
 import org.apache.hudi.storage.StorageConfiguration
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -180,6 +183,23 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
         assert(spark.sql(s"SELECT * FROM zorder_history('$path')").count() === 1)
         assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
         assert(status(keeps(path)(one(s"ZORDER ROLLBACK '$path'"))) === "ROLLED_BACK")
+      }
+    }
+  }
+
+  test("a commit that the storage refuses is no conflict, and nothing of it is left") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val failing = shared.toMap + ("hoodie.write.lock.provider" -> classOf[LockFails].getName)
+      hudi(path, 4000, shared.toMap)
+      withConf(failing.toSeq: _*) {
+        val e = intercept[ZOrderException] {
+          keeps(path)(meanwhile("hudi-commit")(LockFails.once.set(true))(zorder(path, run)))
+        }
+        assert(e.condition === "ZORDER_COMMIT_FAILED.HUDI", e.getMessage)
+        assert(e.getMessage.contains("(no room)") && !LockFails.once.get)
+        assert(pending(path) === 0 && filesOnDisk(path).size === 6)
+        done(keeps(path)(zorder(path, run)))
       }
     }
   }
@@ -377,4 +397,18 @@ final class UnlockFails(conf: LockConfiguration, storage: StorageConfiguration[_
 object UnlockFails {
   @volatile var when: () => Boolean = () => false
   @volatile var failed: Boolean = false
+}
+
+/** A lock whose storage fails, once. */
+final class LockFails(conf: LockConfiguration, storage: StorageConfiguration[_])
+    extends InProcessLockProvider(conf, storage) {
+  override def tryLock(time: Long, unit: TimeUnit): Boolean = {
+    if (LockFails.once.getAndSet(false))
+      throw new HoodieIOException("The lock cannot be read", new IOException("no room"))
+    super.tryLock(time, unit)
+  }
+}
+
+object LockFails {
+  val once = new AtomicBoolean
 }

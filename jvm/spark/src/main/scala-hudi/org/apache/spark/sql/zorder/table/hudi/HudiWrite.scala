@@ -1,7 +1,10 @@
 package org.apache.spark.sql.zorder.table.hudi
 
+import java.io.IOException
+
 import scala.util.control.NonFatal
 
+import org.apache.commons.lang3.exception.ExceptionUtils
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.hudi.HoodieDatasetBulkInsertHelper
@@ -9,7 +12,7 @@ import org.apache.hudi.client.WriteStatus
 import org.apache.hudi.client.common.HoodieSparkEngineContext
 import org.apache.hudi.common.model.FileSlice
 import org.apache.hudi.data.HoodieJavaRDD
-import org.apache.hudi.exception.HoodieException
+import org.apache.hudi.exception.{HoodieException, HoodieIOException}
 import org.apache.hudi.table.HoodieSparkTable
 import org.apache.spark.internal.Logging
 import org.apache.spark.rdd.RDD
@@ -89,7 +92,7 @@ final private[hudi] class HudiWrite(
         logWarning(s"Hudi committed ${clustering.instant} of ${opened.name}, and failed afterwards", e)
       case e: HoodieException =>
         pending.abandon(runId)
-        conflict(e)
+        refused(e)
       case e: ZOrderConflictException =>
         pending.abandon(runId)
         throw e
@@ -108,11 +111,15 @@ final private[hudi] class HudiWrite(
         throw failed
     }
 
-  private def conflict(e: Exception): Nothing =
-    throw new ZOrderConflictException(
-      "ZORDER_CONFLICT.HUDI_COMMIT_REFUSED",
-      "table" -> opened.name,
-      "cause" -> ZOrderException.firstLine(e))
+  /** Others are to blame where Hudi itself refuses a commit, and the storage where it fails. */
+  private def refused(e: HoodieException): Nothing = {
+    val causes = ExceptionUtils.getThrowables(e)
+    def said(cause: Throwable) =
+      Seq("table" -> opened.name, "cause" -> ZOrderException.firstLine(cause))
+    if (causes.exists(c => c.isInstanceOf[IOException] || c.isInstanceOf[HoodieIOException]))
+      throw ZOrderException.over(e, "ZORDER_COMMIT_FAILED.HUDI", said(causes.last): _*)
+    else throw new ZOrderConflictException("ZORDER_CONFLICT.HUDI_COMMIT_REFUSED", said(e): _*)
+  }
 
   /** Hudi's own rollback knows from its markers which files to delete; after the commit there is none. */
   override def discard(): Unit =
