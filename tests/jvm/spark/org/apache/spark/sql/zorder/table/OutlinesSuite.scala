@@ -72,7 +72,8 @@ class OutlinesSuite extends AnyFunSuite with ZOrderSession {
     columnIds = Seq("1"),
     branch = Some("side"),
     location = Some("file:/t"),
-    fileCount = Some(4))
+    fileCount = Some(4),
+    table = Some("u1"))
 
   /** The state of a table that has had so many runs. */
   private def after(runs: Int)(body: (Path, Opened, StateDir) => Any): Unit = withTempDir { dir =>
@@ -173,6 +174,29 @@ class OutlinesSuite extends AnyFunSuite with ZOrderSession {
       assert(state.latest().map(_.number) === Some(64))
       val last = state.lastRun()
       assert(last.map(_.report) === Seq("""{"status":"DONE"}""") && last.head.rewritten.nonEmpty)
+    }
+  }
+
+  test("of a directory that tables share, each has its own records, and those that name none") {
+    after(40) { (dir, fs, all) =>
+      val first = new StateDir(fs, new HPath(dir.getParent.toUri), table = Some("u1"))
+      val second = new StateDir(fs, new HPath(dir.getParent.toUri), table = Some("u2"))
+      all.append(record("old").copy(table = None), Map.empty)
+      val other = record("other").copy(table = Some("u2"), layoutIds = Map("" -> "ffff"))
+      second.append(other, Map("ffff" -> "{}"))
+      assert(first.runs().map(_.runId) === (1 to 40).map(n => s"run$n") :+ "old")
+      assert(second.runs().map(_.runId) === Seq("old", "other"))
+      Seq(first, second, all).foreach(same)
+      val files = Seq(RecordedFile("w.parquet", 1L, 0, 0, 1))
+      val waiting = record("waiting").copy(files = files, branch = None)
+      first.pending.begin(CommitRequest(waiting, Map.empty))
+      assert(first.pending.notice("t").isDefined && second.pending.notice("t").isEmpty)
+      second.pending.recover(Set("w.parquet"))
+      assert(first.pending.notice("t").isDefined && second.runs().length === 2)
+      second.delete()
+      assert(second.runs() === Nil && first.runs().length === 40 && second.layout("ffff").isEmpty)
+      first.delete()
+      assert(!Files.exists(dir))
     }
   }
 

@@ -92,16 +92,20 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture with Steps {
     assert(vacuum() == Seq("NOTHING_TO_DO") && spark.table(t).count() == 2010)
   }
 
+  /** A catalog that gives a table the place that one of its name had before, with a namespace `db`. */
+  private def jdbc(name: String): Unit = {
+    val catalog = s"spark.sql.catalog.$name"
+    spark.conf.set(catalog, "org.apache.iceberg.spark.SparkCatalog")
+    spark.conf.set(s"$catalog.catalog-impl", "org.apache.iceberg.jdbc.JdbcCatalog")
+    spark.conf.set(s"$catalog.uri", s"jdbc:derby:memory:upkeep_$name;create=true")
+    spark.conf.set(s"$catalog.warehouse", temp.resolve(name).toUri.toString)
+    sql(s"CREATE NAMESPACE $name.db")
+    ()
+  }
+
   test("a vacuum leaves a table alone whose older line another catalog has gone on with") {
     val t = filled("forked")
-    val forks = "spark.sql.catalog.forks"
-    Seq(
-      forks -> "org.apache.iceberg.spark.SparkCatalog",
-      s"$forks.catalog-impl" -> "org.apache.iceberg.jdbc.JdbcCatalog",
-      s"$forks.uri" -> "jdbc:derby:memory:forks;create=true",
-      s"$forks.warehouse" -> temp.resolve("forks").toUri.toString)
-      .foreach { case (key, value) => spark.conf.set(key, value) }
-    sql("CREATE NAMESPACE forks.db")
+    jdbc("forks")
     val newest = load(t).asInstanceOf[HasTableOperations].operations.current.metadataFileLocation
     sql(s"CALL forks.system.register_table('db.forked', '$newest')")
     sql("INSERT INTO forks.db.forked SELECT id + 2000, 1, 1 FROM range(10)")
@@ -272,6 +276,30 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture with Steps {
       assert(vacuum() == (("DELETED", 1L)) && !Files.exists(left))
     }
     assert(spark.table(t).count() == 2000)
+  }
+
+  test("a table in the place of one that was dropped has none of its runs, and removes none") {
+    jdbc("places")
+    val t = "places.db.t"
+    def made(): String = {
+      sql(s"CREATE TABLE $t (id BIGINT, a INT, b INT) USING iceberg")
+      fill(t, 2000, 4, "id", "int(hash(id)) AS a", "int(id % 97) AS b")
+      load(t).location
+    }
+    def history() = sql(s"SELECT run_id FROM zorder_history('$t')").collect().map(runId).toSeq
+    val place = made()
+    val first = runId(cluster(t, "a, b"))
+    assert(history() == Seq(first))
+    sql(s"DROP TABLE $t")
+    assert(made() == place && history().isEmpty)
+    assert(refused(sql(s"ZORDER ROLLBACK $t").collect()).contains("There is no run"))
+    refused(sql(s"ZORDER TABLE $t").collect())
+    val second = runId(cluster(t, "b, a"))
+    assert(history() == Seq(second))
+    sql(s"ZORDER REMOVE $t").collect()
+    val left = Files.list(Paths.get(URI.create(place).getPath, "_zorder", "runs")).iterator.asScala
+      .filter(_.toString.endsWith(".json")).map(f => new String(Files.readAllBytes(f), UTF_8)).toList
+    assert(history().isEmpty && left.length == 1 && left.head.contains(first))
   }
 
   test("remove takes all traces away; the table is read and written without us") {

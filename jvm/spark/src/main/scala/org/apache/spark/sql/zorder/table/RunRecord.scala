@@ -42,6 +42,8 @@ final case class RecordedFile(path: String, length: Long, level: Int, fileNumber
  *   of plain Parquet: where the run has put its files; set by the commit
  * @param fileCount
  *   the number of files of a partition that was asked for
+ * @param table
+ *   the format's id of the table, where a directory may be that of several
  */
 final case class RunRecord(
     number: Int,
@@ -60,7 +62,8 @@ final case class RunRecord(
     columnIds: Seq[String] = Nil,
     branch: Option[String] = None,
     location: Option[String] = None,
-    fileCount: Option[Int] = None) {
+    fileCount: Option[Int] = None,
+    table: Option[String] = None) {
 
   /** What later runs ask of it: without its report and the files that it read, which are most of its text. */
   def outline: RunRecord = copy(rewritten = Nil, report = RunRecord.NoReport)
@@ -81,7 +84,8 @@ object RunRecord {
     of(Operation.Rollback, runId, statement).copy(
       columns = run.fold(Seq.empty[String])(_.columns),
       curve = run.fold("")(_.curve),
-      branch = run.flatMap(_.branch))
+      branch = run.flatMap(_.branch),
+      table = run.flatMap(_.table))
 
   /** The record of a commit that has no layout. */
   def of(operation: Operation, runId: String, statement: String): RunRecord = {
@@ -160,6 +164,7 @@ object RunRecordJson {
     record.branch.foreach(b => node.put("branch", b))
     record.location.foreach(l => node.put("location", l))
     record.fileCount.foreach(n => node.put("fileCount", n))
+    record.table.foreach(t => node.put("table", t))
     node
   }
 
@@ -195,7 +200,8 @@ object RunRecordJson {
     columnIds = each(node, "columnIds").map(_.asText),
     branch = Some(node.path("branch")).filter(_.isTextual).map(_.asText),
     location = Some(node.path("location")).filter(_.isTextual).map(_.asText),
-    fileCount = Some(node.path("fileCount")).filter(_.isInt).map(_.asInt))
+    fileCount = Some(node.path("fileCount")).filter(_.isInt).map(_.asInt),
+    table = Some(node.path("table")).filter(_.isTextual).map(_.asText))
 
   private def file(node: ObjectNode, f: RecordedFile): Unit = {
     node.put("path", f.path).put("length", f.length).put("level", f.level).put("file", f.fileNumber)

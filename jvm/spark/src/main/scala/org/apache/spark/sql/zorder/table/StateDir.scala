@@ -10,8 +10,17 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, DriverReads, ObjectStores, TextFiles}
 
-/** `_zorder/` under `root`. If it is gone, incomplete or unreadable, then there is that much less state. */
-final class StateDir(fs: FileSystem, root: Path, override val branch: Option[String] = None)
+/**
+ * `_zorder/` under `root`. If it is gone, incomplete or unreadable, then there is that much less state.
+ *
+ * @param table
+ *   whose records these are, if others may have the directory, too; records that name no table are anybody's
+ */
+final class StateDir(
+    fs: FileSystem,
+    root: Path,
+    override val branch: Option[String] = None,
+    val table: Option[String] = None)
     extends TableState
     with Logging {
 
@@ -22,7 +31,10 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   private val homesFile = new Path(dir, "homes.json")
   private val layoutsDir = new Path(dir, "layouts")
 
-  override def runs(): Seq[RunRecord] = StateDir.withoutDoubles(records(recordFiles()).map(_._2))
+  override def runs(): Seq[RunRecord] =
+    StateDir.withoutDoubles(records(recordFiles()).map(_._2).filter(isOwn))
+
+  private[table] def isOwn(record: RunRecord): Boolean = table.forall(id => record.table.forall(_ == id))
 
   /** Those of these records that can be read. */
   private def records(files: Seq[RecordFile]): Seq[(RecordFile, RunRecord)] =
@@ -35,7 +47,7 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   private def outlinesOf(there: Seq[RecordFile]): Seq[RunRecord] = {
     val gathered = gatheredOf(there)
     val others = records(there.filterNot(gathered.contains)).map { case (file, r) => file -> r.outline }
-    StateDir.withoutDoubles((gathered ++ others).toSeq.sortBy(_._1.number).map(_._2))
+    StateDir.withoutDoubles((gathered ++ others).toSeq.sortBy(_._1.number).map(_._2).filter(isOwn))
   }
 
   /** The gathered outlines of those records that are still as they were. */
@@ -153,6 +165,19 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   private def layoutFile(id: String) = new Path(layoutsDir, s"$id.json")
 
   def pending: PendingRuns = new PendingRuns(fs, this)
+
+  /** All of it, or, if there are records of other tables, those of this one and what they alone name. */
+  def delete(): Unit = {
+    val (own, others) = records(recordFiles()).partition { case (_, record) => isOwn(record) }
+    if (others.isEmpty) fs.delete(dir, true)
+    else {
+      val layouts = own.flatMap(_._2.layoutIds.values).toSet -- others.flatMap(_._2.layoutIds.values)
+      val files = own.map { case (file, _) => recordFile(file.number) }
+      (files ++ layouts.filter(_.forall(_.isLetterOrDigit)).map(layoutFile) :+ outlinesFile)
+        .foreach(fs.delete(_, false))
+    }
+    ()
+  }
 }
 
 object StateDir {
@@ -301,7 +326,7 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
     if (waiting.nonEmpty) {
       val known = state.outlines().flatMap(_.files.map(_.path)).toSet
       val records = waiting.flatMap(TextFiles.read(fs, _)).flatMap(RunRecordJson.read)
-      for (record <- records.filter(_.branch == state.branch)) {
+      for (record <- records.filter(r => r.branch == state.branch && state.isOwn(r))) {
         def has(paths: Set[String]) = record.files.exists(f => paths(f.path))
         val lost = !has(known) && has(live)
         if (lost) state.append(record, Map.empty)
@@ -313,10 +338,13 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
 
   /** One sentence on the runs that wait for `recover`, for statements that only read. */
   def notice(name: String): Option[String] =
-    TextFiles.children(fs, dir).map(_.getPath.getName).find(_.endsWith(".json")).map { file =>
-      s"The run ${file.stripSuffix(".json")} is at work on $name, or died: the next run records whether it " +
-        "has committed."
+    TextFiles.children(fs, dir).map(_.getPath).filter(_.getName.endsWith(".json")).find(isOwn).map { file =>
+      s"The run ${file.getName.stripSuffix(".json")} is at work on $name, or died: the next run records " +
+        "whether it has committed."
     }
+
+  private def isOwn(file: Path): Boolean =
+    state.table.isEmpty || TextFiles.read(fs, file).flatMap(RunRecordJson.read).forall(state.isOwn)
 
   private def delete(runId: String): Unit = {
     fs.delete(file(runId), false)

@@ -9,6 +9,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.iceberg.{
   ContentFile,
   FileScanTask,
+  HasTableOperations,
   PartitionField,
   PartitionSpec,
   Schema,
@@ -98,8 +99,8 @@ final private[iceberg] class IcebergClusterTable(
   private lazy val ownState = new FileIOState(table, branch)
 
   override def state: IcebergState = hadoop.fold[IcebergState](ownState) { fs =>
-    val dir = new StateDir(fs, root, branch)
-    new HadoopState(dir, () => { val _ = fs.delete(dir.dir, true) })
+    val id = Option(table.asInstanceOf[HasTableOperations].operations.current.uuid)
+    new HadoopState(new StateDir(fs, root, branch, id))
   }
 
   override def hasState(session: ClassicSession): Boolean =

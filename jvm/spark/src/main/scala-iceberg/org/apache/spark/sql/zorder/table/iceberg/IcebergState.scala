@@ -40,26 +40,32 @@ private[iceberg] trait IcebergState extends TableState {
   def delete(): Unit
 }
 
-/** In a directory that Hadoop's file systems reach. */
-final private[iceberg] class HadoopState(dir: StateDir, deleteDir: () => Unit) extends IcebergState {
+/**
+ * In a directory that Hadoop's file systems reach. Most catalogs give a table the place of one that was dropped, or
+ * renamed, before, so that records name their table.
+ */
+final private[iceberg] class HadoopState(dir: StateDir) extends IcebergState {
   override def branch: Option[String] = dir.branch
   override def runs(): Seq[RunRecord] = dir.runs()
   override def outlines(): Seq[RunRecord] = dir.outlines()
   override def layout(id: String): Option[String] = dir.layout(id)
 
   override def begin(request: CommitRequest): Map[String, String] = {
-    dir.pending.begin(request)
+    dir.pending.begin(named(request))
     Map.empty
   }
 
+  private def named(request: CommitRequest): CommitRequest =
+    request.copy(record = request.record.copy(table = dir.table))
+
   override def committed(request: CommitRequest, snapshot: => Option[Long]): Unit =
-    dir.pending.committed(request, snapshot)
+    dir.pending.committed(named(request), snapshot)
 
   override def abandon(runId: String): Unit = dir.pending.abandon(runId)
   override def recover(live: => Set[String]): Unit = dir.pending.recover(live)
   override def notice(name: String): Option[String] = dir.pending.notice(name)
   override def writeRollback(run: RunRecord, statement: String): Unit = dir.writeRollback(run, statement)
-  override def delete(): Unit = deleteDir()
+  override def delete(): Unit = dir.delete()
 }
 
 /**
