@@ -23,7 +23,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{CatalogProperties, Retention, RunRecord, VacuumResult, VacuumStatus}
 import org.apache.spark.sql.zorder.table.parquet.files.FileMoves
-import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, DriverReads}
 
 /** Rollback and removal, with Hudi's own commands. */
 private[hudi] object HudiUpkeep {
@@ -189,6 +189,7 @@ private[hudi] object HudiUpkeep {
 /** Hudi's cleaner: files that were replaced, by runs or by others, before the retention. */
 private[hudi] object HudiVacuum {
   private val MillisPerHour = 3600000.0
+  private val Threads = 8
 
   private val Hours = "hoodie.clean.hours.retained"
 
@@ -205,7 +206,7 @@ private[hudi] object HudiVacuum {
     val known = writes(opened.meta)
     val kept = policy(opened.meta, retention.ms, System.currentTimeMillis)
     val gone = HudiClient.during(session, opened.root.toString, opened.hudiProperties ++ kept) { client =>
-      val old = deletable(client).flatMap(path => length(session, path).map(path -> _))
+      val old = present(session, deletable(client))
       CrashPoint.hit("hudi-cleaning")
       opened.meta.reloadActiveTimeline()
       if (dryRun) Some(old)
@@ -214,7 +215,8 @@ private[hudi] object HudiVacuum {
       else {
         // Hudi may have a plan of its own to finish first
         client.clean()
-        Some(old.filter { case (path, _) => length(session, path).isEmpty })
+        val left = present(session, old.map(_._1)).map(_._1).toSet
+        Some(old.filterNot { case (path, _) => left(path) })
       }
     }
     gone match {
@@ -288,10 +290,13 @@ private[hudi] object HudiVacuum {
       .flatMap(p => planner.getDeletePaths(p, earliest).getRight.asScala).map(_.getFilePath)
   }
 
-  /** None if it is not there. */
-  private def length(session: ClassicSession, path: String): Option[Long] = {
-    val file = new Path(path)
-    FileMoves.status(file.getFileSystem(session.sessionState.newHadoopConf()), file).map(_.getLen)
+  /** Those of these files that are there, with their lengths. */
+  private def present(session: ClassicSession, paths: Seq[String]): Seq[(String, Long)] = {
+    val conf = session.sessionState.newHadoopConf()
+    DriverReads.each(paths, Threads) { path =>
+      val file = new Path(path)
+      FileMoves.status(file.getFileSystem(conf), file).map(path -> _.getLen)
+    }.flatten
   }
 }
 
