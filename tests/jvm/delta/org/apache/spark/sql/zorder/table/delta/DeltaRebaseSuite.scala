@@ -247,6 +247,19 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
+  test("directories whose names are written escaped: their files are found again", SameOnAllLines) {
+    withTempDir { dir =>
+      val path = dir.resolve("a table")
+      numbers(2000).selectExpr("*", "concat('k=/ %', id % 2) AS kind").repartition(3).write.format("delta")
+        .option("delta.enableDeletionVectors", "true").partitionBy("kind").save(path.toString)
+      val row = rebased(
+        path,
+        "BY (a, b) WITH (fileCount = 4, force = true)",
+        "DELETE FROM <t> WHERE id % 100 = 3")
+      assert(reason(row).contains("Others removed or rewrote 20 rows"), reason(row))
+    }
+  }
+
   for (place <- CrashPoints.rebase)
     test(s"a run that dies at $place leaves the table as the others made it", LongTest) {
       withTempDir { dir =>

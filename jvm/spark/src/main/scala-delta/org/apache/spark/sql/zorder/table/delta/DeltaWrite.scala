@@ -188,8 +188,9 @@ final private[delta] class DeltaWrite(
     val now = log.update()
     val inputs = partitions.flatMap(_.files)
     lazy val present = {
-      val wanted = inputs.map(_.path).toSet
-      now.allFiles.collect().map(a => table.fullPath(a) -> a).filter(f => wanted(f._1)).toMap
+      // snapshots spell a file's path alike, and a table may have many more files than a run takes
+      val wanted = inputs.map(f => adds(f.path).path).toSet
+      now.allFiles.filter((a: AddFile) => wanted(a.path)).collect().map(a => table.fullPath(a) -> a).toMap
     }
     lazy val lost = ChangedInputs.ofEach(inputs)(f => changes.lost(adds(f.path), present.get(f.path)))
     if (!changes.sameTable(start, now) || present.isEmpty || lost.exists(_._2.isLeft)) None
