@@ -123,7 +123,7 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
 
   test("of many files, fewer columns are watched beside those that are asked for") {
     val all = (0 until 72).map(i => s"c$i")
-      .map(name => ClusterColumn(name, AttributeReference(name, IntegerType)(), Some(Seq(name))))
+      .map(name => new ClusterColumn(name, AttributeReference(name, IntegerType)(), Some(Seq(name))))
     def beside(files: Int): Seq[String] =
       ScreenedCandidates.beside(all.take(8), all.drop(4), files).map(_.sql)
     assert(beside(100) === all.drop(8).map(_.sql))

@@ -7,6 +7,7 @@ import org.apache.spark.sql.delta.{
   Snapshot,
   TransactionExecutionObserver
 }
+import org.apache.spark.sql.delta.deletionvectors.RoaringBitmapArray
 
 // Delta shows what is used here to its own packages only. So this one file lies in a package below them.
 
@@ -55,5 +56,17 @@ object PinnedTransaction {
     override def beginPostCommit(): Unit = ()
     override def transactionCommitted(): Unit = ()
     override def transactionAborted(): Unit = ()
+  }
+}
+
+/** The rows of a file that a set of them leaves, told by ranges. */
+object OtherRows {
+
+  /** The first `n` rows but for these. */
+  def of(rows: RoaringBitmapArray, n: Long): RoaringBitmapArray = {
+    val others = new RoaringBitmapArray()
+    others.addRange(0L until n)
+    others.andNot(rows)
+    others
   }
 }
