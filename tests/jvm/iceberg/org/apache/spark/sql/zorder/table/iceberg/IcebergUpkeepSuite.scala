@@ -99,7 +99,6 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture with Steps {
     spark.conf.set(s"$catalog.catalog-impl", "org.apache.iceberg.jdbc.JdbcCatalog")
     spark.conf.set(s"$catalog.uri", s"jdbc:derby:memory:upkeep_$name;create=true")
     spark.conf.set(s"$catalog.warehouse", temp.resolve(name).toUri.toString)
-    sql(s"CREATE NAMESPACE $name.db")
     ()
   }
 
