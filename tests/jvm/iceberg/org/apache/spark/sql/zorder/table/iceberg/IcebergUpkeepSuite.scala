@@ -92,7 +92,7 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture with Steps {
     assert(vacuum() == Seq("NOTHING_TO_DO") && spark.table(t).count() == 2010)
   }
 
-  /** A catalog that gives a table the place that one of its name had before, with a namespace `db`. */
+  /** A catalog that gives a table the place that one of its name had before. */
   private def jdbc(name: String): Unit = {
     val catalog = s"spark.sql.catalog.$name"
     spark.conf.set(catalog, "org.apache.iceberg.spark.SparkCatalog")
