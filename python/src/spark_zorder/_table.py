@@ -196,7 +196,8 @@ class ZOrderTable:
         ``values`` and expressions alone. The result is one row: ``path``, ``status``, ``files``,
         ``footers_read``, ``columns``, ``bytes``, ``bloom_bytes`` and ``bloom_files_read``.
         """
-        return self._run(_sql.index(self._target, _sql.one_by_one(columns), bloom, bloomBudget, values))
+        statement = _sql.index(self._target, _sql.one_by_one(columns), bloom, bloomBudget, values)
+        return self._run(statement, [*bloom, *values, bloomBudget or ""])
 
     def refreshIndex(self) -> DataFrame:  # noqa: N802
         """Reads the footers of new and changed files into the index. The result is a row as of ``index``."""
@@ -314,7 +315,8 @@ class ZOrderTable:
         else:
             placed.select(*[_sql.quoted(c) for c in schema.names]).write.insertInto(self._target.sql)
         try:
-            _session.run(self._spark, _sql.refresh_index_if_exists(self._target)).collect()
+            refresh = _sql.refresh_index_if_exists(self._target)
+            _session.run(self._spark, refresh, self._target.texts).collect()
         except Exception as error:
             # the rows are there: who takes this for a failure would append them again
             warnings.warn(
@@ -344,8 +346,8 @@ class ZOrderTable:
                     "another order: make them with named_struct, in the order of the table."
                 )
 
-    def _run(self, statement: str) -> DataFrame:
-        return shown(_session.run(self._spark, statement, self._target.texts))
+    def _run(self, statement: str, more: Sequence[str] = ()) -> DataFrame:
+        return shown(_session.run(self._spark, statement, [*self._target.texts, *more]))
 
     def layout(self) -> Layout | None:
         """The layout that the newest run has stored, or None. Raises ValueError for a partitioned table."""

@@ -273,14 +273,23 @@ final private class BatchRun(context: RunContext, batches: Batches) {
         incrementOrNewLayout(selected, tried, except, batch, Some(anew))
       else anew
     }
+    def said(result: BatchResult): BatchResult =
+      if (leftAsIs.isEmpty) result
+      else {
+        val reason = Seq(result.report.reason, BatchRun.StaysInLayout).filter(_.nonEmpty).mkString(" ")
+        result.copy(report = result.report.copy(reason = reason))
+      }
     def handled(result: BatchResult): Set[String] =
       result.batch.finished ++ result.batch.underway.map(_.directory)
     def leftAfter(result: BatchResult): Seq[String] =
       moving.map(_.directory).filterNot(handled(result))
-    increment(selected, moving, gains = leftAsIs.isEmpty) match {
+    increment(selected, moving, gains = leftAsIs.isEmpty).map(said) match {
       case None => leftAsIs.getOrElse(clusterAnew(except = staying))
       case Some(result) if !request.dryRun =>
-        result.copy(batch = result.batch.copy(left = leftAfter(result) ++ batch.left))
+        // those without a layout were tried with the others
+        val tried = if (leftAsIs.isEmpty) Nil else moving.filter(_.layoutId.isEmpty).map(_.directory)
+        val left = leftAfter(result).filterNot(tried.contains(_)) ++ batch.left
+        result.copy(batch = result.batch.copy(finished = result.batch.finished ++ tried, left = left))
       case Some(result) =>
         // partitions whose files with deletes come first grow in their layouts afterwards
         val (later, known) = moving.partition(p =>
@@ -343,6 +352,8 @@ final private class BatchRun(context: RunContext, batches: Batches) {
 }
 
 private object BatchRun {
+  private val StaysInLayout =
+    "A new layout would gain too little, or have too few files, so that the stored one stays."
 
   /** Whether nothing was written because a new layout would gain too little. */
   private def leftAsIs(result: BatchResult): Boolean =

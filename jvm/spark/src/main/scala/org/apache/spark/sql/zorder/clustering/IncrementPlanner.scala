@@ -40,7 +40,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
    * @param selected
    *   the selection that they belong to
    * @param gains
-   *   whether new layouts of them may gain enough
+   *   false after new layouts of them were tried and gained too little
    * @return
    *   None if all of them have to be clustered anew
    */

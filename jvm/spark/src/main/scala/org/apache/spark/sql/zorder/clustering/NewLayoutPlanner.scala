@@ -57,7 +57,12 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
             context.tableBytes,
             files.target) + selected.summary),
         batch))
-    else fitted(input, files, selected, batch)
+    else {
+      // small ones that a layout of their own would not help still grow in theirs, in the next batch
+      val dropped = grown -- files.partitions.map(_.partition.directory)
+      val left = dropped.toSeq.sorted ++ batch.left
+      fitted(input, files, selected, batch.copy(finished = batch.finished -- dropped, left = left))
+    }
   }
 
   /**

@@ -220,24 +220,35 @@ final private[clustering] case class Growth(
   /**
    * Merges into the cells while that is within the budget and they have room. Otherwise appends, together
    * with what was appended before if that is not much more, until look-ups suffer and writing everything anew
-   * is within what the budget has left for it. A partition that has doubled has outgrown its layout.
+   * is within what the budget has left for it. A partition that doubles has outgrown its layout.
    *
    * @param budget
    *   bytes written per byte appended
    * @param isWhole
    *   whether the statement takes the whole partition
    * @param gains
-   *   whether a new layout of the partition may gain enough
+   *   false after a new layout was tried and gained too little
    */
   def decide(budget: Double, isWhole: Boolean = true, gains: Boolean = true): GrowthPlan = {
     val mayRefit = isWhole && gains
-    if (mayRefit && (grownBytes > cellBytes.sum || outgrown(budget))) GrowthPlan.Refit
+    if (mayRefit && (hasDoubled || outgrown(budget))) GrowthPlan.Refit
     else if (cellBytes.forall(_ == 0)) GrowthPlan.Merge(rows.indices.toSet) // nothing else lies there
     else if (rows.sum == 0) GrowthPlan.Merge(Set(cellBytes.indexOf(cellBytes.min)))
     else if (amplification <= budget && hasRoom) GrowthPlan.Merge(touched.toSet)
     else if (mayRefit && refitAmplification <= Tiers.refitBudget(budget) && (crowded || hurts()))
       GrowthPlan.Refit
     else append(if (isWhole) budget else 0.0)
+  }
+
+  /**
+   * Whether the new rows have made more than the cells have, or as much once more. A partition that is larger
+   * already has stayed in its layout, since a new one gains nothing: it is tried at each doubling, and not by
+   * every run, which would read a sample of all rows for it.
+   */
+  private def hasDoubled: Boolean = {
+    val (cells, before) = (cellBytes.sum, sortedRuns.map(_.bytes).sum)
+    def doublings(bytes: Long): Int = 63 - java.lang.Long.numberOfLeadingZeros(bytes / cells)
+    grownBytes > cells && (cells == 0 || before <= cells || doublings(grownBytes) > doublings(before))
   }
 
   /**

@@ -237,11 +237,13 @@ private[advise] object ScreenedCandidates {
       candidates: Seq[ClusterColumn],
       others: Seq[ClusterColumn],
       options: RunOptions): ScreenedCandidates = {
-    val watched = candidates ++ beside(candidates, others, files.length)
+    // of very many files, the driver holds statistics of a few columns alone
+    val screened = candidates.take(math.max(1, RunStatistics.mostColumns(files.length)))
+    val watched = screened ++ beside(screened, others, files.length)
     val stats = RunStatistics.ofClustering(table.schema, watched).columns
     val footers = Footers.read(session, files, stats)
-    val useful = candidates.indices.filter(c => tellsApart(footers.map(_.zone(c))))
-    val columns = useful.map(candidates(_))
+    val useful = screened.indices.filter(c => tellsApart(footers.map(_.zone(c))))
+    val columns = useful.map(screened(_))
     val narrowed = footers.map(keep(_, useful))
     val input =
       Inspection(
@@ -257,7 +259,7 @@ private[advise] object ScreenedCandidates {
       input,
       columns,
       useful.map(stats(_)),
-      candidates.diff(columns).map(_.sql),
+      screened.diff(columns).map(_.sql),
       inOrder)
   }
 

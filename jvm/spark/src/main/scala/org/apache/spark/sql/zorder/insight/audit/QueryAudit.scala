@@ -15,8 +15,8 @@ import org.apache.spark.sql.zorder.clustering.request.ColumnResolver
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
-import org.apache.spark.sql.zorder.clustering.draw.{DrawnQueries, LogColumns, ResolvedColumn}
-import org.apache.spark.sql.zorder.querylog.{LoggedQuery, QueryLog}
+import org.apache.spark.sql.zorder.clustering.draw.{DrawnCondition, DrawnQueries, LogColumns, ResolvedColumn}
+import org.apache.spark.sql.zorder.querylog.{ConditionKind, LoggedCondition, LoggedQuery, QueryLog}
 import org.apache.spark.sql.zorder.skipping.predicate.MonotoneFunction
 import sparkzorder.curve.{Block, Evenly, NormalizedBytes, NormalizedLong, NormalizedValue}
 
@@ -63,6 +63,9 @@ final private[audit] class QueryAudit(session: ClassicSession, table: ClusterTab
     LoggedColumnShares(shares, if (weight <= 0.0) 0.0 else beside / weight)
   }
 
+  private def isKnown(c: LoggedCondition): Boolean =
+    c.kind != ConditionKind.Other && DrawnCondition.isExact(c)
+
   /** The log's columns with bounds in files, those that most queries ask first. */
   private def withBounds: AuditedColumns = {
     val names = shares.map(_._1).take(QueryAudit.MostAudited)
@@ -73,7 +76,9 @@ final private[audit] class QueryAudit(session: ClassicSession, table: ClusterTab
   /** See [[LoggedColumnShares]]. */
   private lazy val shares: Seq[(String, Double)] = {
     def asks(q: LoggedQuery): Set[Seq[String]] =
-      q.asked.flatMap(c => stored.get(c.column).map(_._2)).toSet
+      // of a function of a column, only values of the log tell which files are read
+      q.asked.filter(c => columns.contains(c.column) || isKnown(c))
+        .flatMap(c => stored.get(c.column).map(_._2)).toSet
     val each = stored.values.toSeq.distinct.filter { case (_, path) =>
       ParquetZones.bounds(StatColumn.in(table.schema, path).dataType)
     }.map { case (sql, path) => sql -> log.queries.filter(asks(_)(path)).map(_.weight).sum / weight }
@@ -81,13 +86,18 @@ final private[audit] class QueryAudit(session: ClassicSession, table: ClusterTab
   }
 
   /**
-   * The name and the path of each column, by its text in the log, and of the column whose order a function
-   * keeps; none for other expressions, partition columns and what is no column of the table.
+   * The name and the path of each column, by its text in the log; none for expressions, partition columns and
+   * what is no column of the table.
    */
-  private lazy val stored: Map[String, (String, Seq[String])] = log.columns.flatMap { text =>
-    def ordered = logged.byText.get(text).flatMap(r => MonotoneFunction.of(r.expression))
-    columnOf(text).orElse(ordered.flatMap(f => columnOf(f.column.sql))).map(text -> _)
-  }.toMap
+  private lazy val columns: Map[String, (String, Seq[String])] =
+    log.columns.flatMap(text => columnOf(text).map(text -> _)).toMap
+
+  /** The same, and the columns whose order a function keeps, by the function's text. */
+  private lazy val stored: Map[String, (String, Seq[String])] = columns ++ log.columns
+    .filterNot(columns.contains).flatMap { text =>
+      val ordered = logged.byText.get(text).flatMap(r => MonotoneFunction.of(r.expression))
+      ordered.flatMap(f => columnOf(f.column.sql)).map(text -> _)
+    }
 
   private def columnOf(sql: String): Option[(String, Seq[String])] =
     Try(ColumnResolver.resolve(session, table, table.schema, Seq(sql)).head).toOption
