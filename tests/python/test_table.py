@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import pytest
@@ -209,13 +210,15 @@ def test_several_predicates_with_comments(spark, table):
 
 def test_a_session_that_takes_backslashes_in_quotes_as_they_are(spark, tmp_path):
     path = write_table(spark, tmp_path / "it's", rows=1000)
+    plain = ZOrderTable.forPath(spark, write_table(spark, tmp_path / "plain", rows=1000))
     spark.conf.set("spark.sql.parser.escapedStringLiterals", "true")
     try:
         table = ZOrderTable.forPath(spark, path)
         assert table.history().count() == 0 and table.toDF().count() == 1000
         log = spark_zorder.query_log.of_sql(spark, [f"SELECT * FROM parquet.`{path}` WHERE a = 1"])
         assert log.count() == 1
-        for statement in (table.vacuum, table.optimize().into(f"{path}2").execute):
+        indexed = functools.partial(plain.index, bloom=["`it's`"])
+        for statement in (table.vacuum, table.optimize().into(f"{path}2").execute, indexed):
             with pytest.raises(SetupError, match="escapedStringLiterals to false"):
                 statement()
     finally:

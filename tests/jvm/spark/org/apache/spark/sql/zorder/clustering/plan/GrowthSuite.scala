@@ -137,6 +137,14 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(growth(all, 100000).decide(5.0).isInstanceOf[GrowthPlan.Merge])
   }
 
+  test("a partition that is larger than its layout already is clustered anew at the next doubling") {
+    val all = (0 until 100).map(_ -> 1000L).toMap
+    assert(growth(all, 49000, sortedRunBytes = 150000).decide(5.0) !== GrowthPlan.Refit)
+    assert(growth(all, 51000, sortedRunBytes = 150000).decide(5.0) === GrowthPlan.Refit)
+    assert(growth(all, 51000, sortedRunBytes = 250000).decide(5.0) !== GrowthPlan.Refit)
+    assert(growth(all, 151000, sortedRunBytes = 250000).decide(5.0) === GrowthPlan.Refit)
+  }
+
   test("a partition whose new layout gains nothing takes in rows, and its sorted runs are still merged") {
     val all = (0 until 100).map(_ -> 1000L).toMap
     assert(growth(all, 100001).decide(5.0, gains = false) === GrowthPlan.Merge(all.keySet))
