@@ -254,7 +254,7 @@ class OutlinesSuite extends AnyFunSuite with ZOrderSession {
           |"version_committed":8,"columnIds":["2"],"branch":"b","location":"l","fileCount":3}""".stripMargin
       write(
         dir.resolve("outlines.json"),
-        s"""{"version":1}
+        s"""{"version":2}
           |{"length":$length,"modified":$modified,"outline":${outline.replace("\n", "")}}""".stripMargin)
       assert(state.outlines().head === RunRecord(
         1,

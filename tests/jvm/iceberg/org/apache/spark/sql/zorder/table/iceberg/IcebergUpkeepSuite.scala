@@ -90,6 +90,14 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture with Steps {
     // most of its own versions have snapshots that are gone, and it names one of them
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.metadata.previous-versions-max' = '1')")
     assert(vacuum() == Seq("NOTHING_TO_DO") && spark.table(t).count() == 2010)
+    // what a commit that failed leaves in some catalogs, which has taken its snapshot back
+    val failed = later.replace(load(t).currentSnapshot.snapshotId.toString, "7")
+    assert(failed.contains("snap-7-"))
+    Files.write(strange, failed.getBytes(UTF_8))
+    assert(vacuum() == Seq("NOTHING_TO_DO"))
+    Files.createFile(Paths.get(URI.create(load(t).currentSnapshot.manifestListLocation))
+      .resolveSibling("snap-7-" + load(t).currentSnapshot.manifestListLocation.split("/snap-[0-9]+-")(1)))
+    assert(vacuum() == Seq("SHARED_LOCATION"))
   }
 
   /** A catalog that gives a table the place that one of its name had before. */

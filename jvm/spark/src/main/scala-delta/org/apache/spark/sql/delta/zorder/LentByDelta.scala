@@ -61,11 +61,13 @@ object PinnedTransaction {
 
 /** The rows of a file that a set of them leaves, told by ranges. */
 object OtherRows {
+  private val Step = 1L << 30
 
   /** The first `n` rows but for these. */
   def of(rows: RoaringBitmapArray, n: Long): RoaringBitmapArray = {
     val others = new RoaringBitmapArray()
-    others.addRange(0L until n)
+    // a range of numbers has no more than an INT counts
+    for (from <- 0L until n by Step) others.addRange(from until math.min(n, from + Step))
     others.andNot(rows)
     others
   }

@@ -168,9 +168,13 @@ final class StateDir(
 
   /** All of it, or, if there are records of other tables, those of this one and what they alone name. */
   def delete(): Unit = {
-    val (own, others) = records(recordFiles()).partition { case (_, record) => isOwn(record) }
-    if (others.isEmpty) fs.delete(dir, true)
+    val listed = recordFiles()
+    val (own, others) = records(listed).partition { case (_, record) => isOwn(record) }
+    // one that cannot be read just now may be another table's
+    val isAlone = table.isEmpty || own.length == listed.length
+    if (isAlone) fs.delete(dir, true)
     else {
+      pending.delete()
       val layouts = own.flatMap(_._2.layoutIds.values).toSet -- others.flatMap(_._2.layoutIds.values)
       val files = own.map { case (file, _) => recordFile(file.number) }
       (files ++ layouts.filter(_.forall(_.isLetterOrDigit)).map(layoutFile) :+ outlinesFile)
@@ -255,7 +259,7 @@ private object GatheredOutlines {
   private val mapper = new ObjectMapper()
 
   /** One more where a run record gets a field that its outline keeps: this version would not copy it. */
-  private val Version = 1
+  private val Version = 2
   private val FirstLine = mapper.writeValueAsString(mapper.createObjectNode().put("version", Version))
 
   /** A longer text is not worth its memory. */
@@ -342,6 +346,11 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
       s"The run ${file.getName.stripSuffix(".json")} is at work on $name, or died: the next run records " +
         "whether it has committed."
     }
+
+  /** Those of the table, where other tables may have some, too. */
+  def delete(): Unit =
+    TextFiles.children(fs, dir).map(_.getPath).filter(_.getName.endsWith(".json")).filter(isOwn)
+      .foreach(fs.delete(_, false))
 
   private def isOwn(file: Path): Boolean =
     state.table.isEmpty || TextFiles.read(fs, file).flatMap(RunRecordJson.read).forall(state.isOwn)

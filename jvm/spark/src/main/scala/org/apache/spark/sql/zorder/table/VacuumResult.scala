@@ -85,7 +85,7 @@ object VacuumStatus {
   case object Replaced extends VacuumStatus("REPLACED")
   case object Ignored extends VacuumStatus("IGNORED")
 
-  /** Iceberg: another table lies in the same location. */
+  /** Iceberg: another table, or what another catalog has made of this one, lies in the same location. */
   final case class SharedLocation(why: String) extends VacuumStatus("SHARED_LOCATION", Some(why))
 
   private def kept(files: Int, bytes: Long, changedMs: Long, retentionMs: Long): String = {

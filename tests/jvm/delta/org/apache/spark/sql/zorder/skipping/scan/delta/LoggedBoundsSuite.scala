@@ -23,8 +23,10 @@ class LoggedBoundsSuite extends AnyFunSuite with NarrowedTables {
         .option("delta.columnMapping.mode", "name").save(path.toString)
       val snapshot = DeltaLog.forTable(spark, path.toString).update()
 
-      def read(filters: Expression*): (Option[Long], Int) = {
-        val bounds = LoggedBounds.of(snapshot.filesForScan(filters))
+      def read(filters: Expression*): (Option[Long], Int) = within(39, filters: _*)
+
+      def within(small: Long, filters: Expression*): (Option[Long], Int) = {
+        val bounds = LoggedBounds.of(snapshot.filesForScan(filters), small)
         val files = bounds.read(bounds.columns.filter(_.sql == "id"))
         // all ids of a part, and of no other
         assert(files.map(_.rows).sum === 100L * files.length)
@@ -38,6 +40,10 @@ class LoggedBoundsSuite extends AnyFunSuite with NarrowedTables {
       assert(read(EqualTo(AttributeReference("a day", DateType)(), day)) === ((Some(4L), 4)))
       // a filter of rows leaves fewer files of the table, of which all bounds are read
       assert(read(EqualTo(AttributeReference("id", LongType)(), Literal(1L))) === ((Some(40L), 40)))
+      assert(within(40, EqualTo(AttributeReference("part", LongType)(), Literal(3L))) === ((Some(40L), 40)))
+      // Delta plans these by the first files alone
+      assert(on(path, "SELECT * FROM <t> LIMIT 3").count() === 3)
+      assert(on(path, "SELECT * FROM <t> WHERE part = 1 LIMIT 3").collect().length === 3)
       quick(check(
         path,
         "SELECT id FROM <t> WHERE part = 1 AND id IN (401, 799)" -> 2,

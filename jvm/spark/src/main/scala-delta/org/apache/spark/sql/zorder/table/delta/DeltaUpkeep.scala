@@ -52,13 +52,16 @@ private[delta] object DeltaUpkeep {
     val retain = if (keepMs == ownMs) "" else s" RETAIN ${hours(keepMs)} HOURS"
     val statement = s"VACUUM ${sql(table)}$retain"
     val within = if (keepMs > ownMs) heeding(session) else session
+    // asked before the listing, which may take long, and after it
+    val mayTakeStaged = !dryRun && keepMs < ownMs
+    if (mayTakeStaged) refuseDuringRun(session, table)
     val named =
       try within.sql(s"$statement DRY RUN").collect().map(_.getString(0))
       catch { case e: IllegalArgumentException if isTooShort(e) => refuseTooShort(table, keepMs, ownMs, e) }
     // Delta also names directories without files
     val bytes = lengths(table.paths, named.toSeq.map(new Path(_))).values.sum
     if (!dryRun) {
-      if (keepMs < ownMs) refuseDuringRun(session, table)
+      if (mayTakeStaged) refuseDuringRun(session, table)
       within.sql(statement).collect()
     }
     if (named.isEmpty) Nil

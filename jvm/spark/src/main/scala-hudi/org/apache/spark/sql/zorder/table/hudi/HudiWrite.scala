@@ -1,12 +1,12 @@
 package org.apache.spark.sql.zorder.table.hudi
 
-import java.io.IOException
+import java.io.{FileNotFoundException, IOException}
 
 import scala.util.control.NonFatal
 
 import org.apache.commons.lang3.exception.ExceptionUtils
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
 import org.apache.hudi.HoodieDatasetBulkInsertHelper
 import org.apache.hudi.client.WriteStatus
 import org.apache.hudi.client.common.HoodieSparkEngineContext
@@ -116,7 +116,12 @@ final private[hudi] class HudiWrite(
     val causes = ExceptionUtils.getThrowables(e)
     def said(cause: Throwable) =
       Seq("table" -> opened.name, "cause" -> ZOrderException.firstLine(cause))
-    if (causes.exists(c => c.isInstanceOf[IOException] || c.isInstanceOf[HoodieIOException]))
+    // another writer's rollback may have taken the instant away, or its commit have a file of that name
+    val isOthers = causes.exists {
+      case _: FileNotFoundException | _: FileAlreadyExistsException => true
+      case _ => false
+    }
+    if (!isOthers && causes.exists(c => c.isInstanceOf[IOException] || c.isInstanceOf[HoodieIOException]))
       throw ZOrderException.over(e, "ZORDER_COMMIT_FAILED.HUDI", said(causes.last): _*)
     else throw new ZOrderConflictException("ZORDER_CONFLICT.HUDI_COMMIT_REFUSED", said(e): _*)
   }

@@ -9,7 +9,6 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.iceberg.{
   ContentFile,
   FileScanTask,
-  HasTableOperations,
   PartitionField,
   PartitionSpec,
   Schema,
@@ -96,10 +95,12 @@ final private[iceberg] class IcebergClusterTable(
   override def boundsBesideFiles: Boolean = true
   override def writesInt96: Boolean = false
 
+  /** Asked once: after a commit, the catalog may fail. */
+  private val id = Option(IcebergRefusals.operations(table).current.uuid)
+
   private lazy val ownState = new FileIOState(table, branch)
 
   override def state: IcebergState = hadoop.fold[IcebergState](ownState) { fs =>
-    val id = Option(table.asInstanceOf[HasTableOperations].operations.current.uuid)
     new HadoopState(new StateDir(fs, root, branch, id))
   }
 

@@ -196,6 +196,13 @@ private[iceberg] object IcebergVacuum extends Logging {
  */
 private object SharedLocation {
   private val Threads = 8
+
+  /** So many versions that the table does not name are looked at closely, whatever their age. */
+  private val Newest = 8
+
+  /** How often, and after how long, it is asked again whether a version is that of a commit under way. */
+  private val Looks = 3
+  private val CommitMs = 1000L
   private val json = new JsonFactory()
 
   /** How a Hadoop table calls its versions, and a version until its commit. */
@@ -215,7 +222,7 @@ private object SharedLocation {
       if (mayBeFork)
         s"$file may have commits of this table that $table does not have, as where another catalog writes " +
           "to it, too: no snapshot expires, and all files stay. Give each table a location of its own, or " +
-          "delete that file if a commit that died has left it."
+          "delete that file if it is hours old and no catalog names it: a commit that died has left it."
       else
         s"$file is metadata of another table: files here that no snapshot of $table has may be that " +
           "table's, and stay. Give each table a location of its own."
@@ -223,22 +230,36 @@ private object SharedLocation {
 
   /** None if the location is the table's alone. */
   def others(session: ClassicSession, opened: IcebergClusterTable): Option[Other] = {
-    val operations = IcebergRefusals.operations(opened.table)
-    val listed = metadataFiles(session, opened)
-    // what others commit meanwhile is not listed
-    val mine = operations.refresh()
-    val known = (mine.metadataFileLocation +: mine.previousFiles.asScala.map(_.file)).map(nameOf).toSet
-    val unknown = listed.filterNot(f => known(nameOf(f)))
-    val found = DriverReads.each(unknown, Threads)(other(operations.io, _, mine)).flatten
+    def look(judged: String => Boolean): Seq[Other] = {
+      val listed = metadataFiles(session, opened).filter(judged)
+      // what others commit meanwhile is not listed
+      val mine = IcebergRefusals.operations(opened.table).refresh()
+      val known = (mine.metadataFileLocation +: mine.previousFiles.asScala.map(_.file)).map(nameOf).toSet
+      ofOthers(IcebergRefusals.operations(opened.table).io, listed.filterNot(f => known(nameOf(f))), mine)
+    }
+    // a commit writes its metadata before that is the table's
+    def settled(found: Seq[Other], looks: Int): Seq[Other] =
+      if (looks == 0 || !found.exists(_.mayBeFork)) found
+      else {
+        Thread.sleep(CommitMs)
+        settled(look(found.map(_.file).toSet), looks - 1)
+      }
+    val found = settled(look(_ => true), Looks)
     found.find(_.mayBeFork).orElse(found.headOption)
   }
 
-  private def other(io: FileIO, file: String, mine: TableMetadata): Option[Other] = {
-    val read = head(io, file)
-    // tables of the first version need no identity
-    if (!read.forall(_.uuid.forall(_ == mine.uuid))) Some(Other(file, mayBeFork = false))
-    else if (isUncommitted(file, mine) || read.exists(isEarlier(io, file, _, mine))) None
-    else Some(Other(file, mayBeFork = true))
+  private def ofOthers(io: FileIO, unknown: Seq[String], mine: TableMetadata): Seq[Other] = {
+    val heads = DriverReads.each(unknown, Threads)(file => (file, head(io, file)))
+    // the table may name few of its versions, so that another line's newest one may be older than these
+    val newest = heads.flatMap { case (file, read) => read.map(r => (file, r.updatedMs)) }
+      .sortBy(-_._2).take(Newest).map(_._1).toSet
+    DriverReads.each(heads, Threads) { case (file, read) =>
+      // tables of the first version need no identity
+      val isOfTable = read.forall(_.uuid.forall(_ == mine.uuid))
+      if (!isOfTable) Some(Other(file, mayBeFork = false))
+      else if (isUncommitted(file, mine) || read.exists(isEarlier(io, file, _, mine, newest(file)))) None
+      else Some(Other(file, mayBeFork = true))
+    }.flatten
   }
 
   /** The beginning of a file of metadata. */
@@ -249,18 +270,27 @@ private object SharedLocation {
     nameOf(mine.metadataFileLocation).matches(Version) && nameOf(file).matches(Uncommitted)
 
   /**
-   * Whether a version is the table's, though it does not name it any more. All versions that it had since the
-   * oldest one that it names are named. Others of that time do no harm if they have no snapshot of their own.
+   * Whether a version is the table's, though it does not name it any more: it is older than all that it names,
+   * and than the newest of those that it does not. Others do no harm if they lead to no snapshot that is there
+   * and is not the table's. A commit that fails takes its snapshot back, though its metadata may stay.
    */
-  private def isEarlier(io: FileIO, file: String, head: Head, mine: TableMetadata): Boolean = {
+  private def isEarlier(
+      io: FileIO,
+      file: String,
+      head: Head,
+      mine: TableMetadata,
+      isOfNewest: Boolean): Boolean = {
     val named = mine.previousFiles.asScala.map(_.timestampMillis) :+ mine.lastUpdatedMillis
-    head.updatedMs < named.min ||
-    (head.updatedMs <= mine.lastUpdatedMillis && hasOnlySnapshotsOf(io, file, mine))
+    (head.updatedMs < named.min && !isOfNewest) || Try(TableMetadataParser.read(io, file)).toOption.exists { read =>
+      val ends = read.refs.values.asScala.map(_.snapshotId: Long) ++
+        Option(read.currentSnapshot).map(_.snapshotId)
+      val foreign = ends.toSeq.distinct.filter(mine.snapshot(_) == null).flatMap(id => Option(read.snapshot(id)))
+      if (foreign.isEmpty) head.updatedMs <= mine.lastUpdatedMillis else foreign.forall(isGone(io, _))
+    }
   }
 
-  private def hasOnlySnapshotsOf(io: FileIO, file: String, mine: TableMetadata): Boolean =
-    Try(TableMetadataParser.read(io, file).snapshots.asScala.map(_.snapshotId)).toOption
-      .exists(_.forall(mine.snapshot(_) != null))
+  private def isGone(io: FileIO, snapshot: Snapshot): Boolean =
+    snapshot.manifestListLocation != null && !io.newInputFile(snapshot.manifestListLocation).exists()
 
   private def nameOf(location: String): String = location.substring(location.lastIndexOf('/') + 1)
 

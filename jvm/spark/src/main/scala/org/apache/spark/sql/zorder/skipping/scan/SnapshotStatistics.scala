@@ -73,8 +73,8 @@ object BoundsSource {
  * @param fits
  *   whether so many more bytes might be held: what surely does not fit need not be read
  * @param admit
- *   takes so many more bytes, or says that they may not be held; a column that does not fit tells nothing, and no column does
- *   where the list of files does not fit
+ *   takes so many more bytes, or says that they may not be held; a column that does not fit tells nothing, and
+ *   no column does where the list of files does not fit
  */
 final class SnapshotStatistics(
     columns: IndexedSeq[IndexedColumn],

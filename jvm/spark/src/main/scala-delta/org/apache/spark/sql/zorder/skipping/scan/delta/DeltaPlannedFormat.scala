@@ -66,8 +66,9 @@ final private[zorder] class NarrowedDeltaIndex(session: SparkSession, prepared: 
     val state = Shims.classic(session).sessionState
     val conf = state.conf
     val snapshot = prepared.preparedScan.scannedSnapshot
-    val logged = LoggedBounds.of(prepared.preparedScan)
-    // where a copy of the directory was put back, a version comes twice; of some snapshots a file tells the time
+    lazy val logged = LoggedBounds.of(prepared.preparedScan, LoggedBounds.Small)
+    // where a copy of the directory was put back, a version comes twice; of some snapshots a file tells the time.
+    // The text of a filter may mean other files in another time zone: files without bounds are read
     lazy val key = SnapshotStatistics.Key(
       s"$root ${snapshot.metadata.id}",
       s"${snapshot.version} ${snapshot.timestamp} ${logged.name}",

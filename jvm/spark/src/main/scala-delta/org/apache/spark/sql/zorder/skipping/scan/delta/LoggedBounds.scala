@@ -86,12 +86,22 @@ final private[delta] class LoggedBounds(
 
 private object LoggedBounds {
 
-  /** Where the scan's filters of partitions leave a small part of the files, the bounds of these alone. */
-  def of(scan: DeltaScan): LoggedBounds = {
+  /** The bounds of so many files are read at once, for all queries of a snapshot. */
+  val Small = 20000L
+
+  /**
+   * Where the scan's filters of partitions leave a small part of the files, the bounds of these alone.
+   *
+   * @param small
+   *   of no more files than these, all bounds are read
+   */
+  def of(scan: DeltaScan, small: Long): LoggedBounds = {
     val snapshot = scan.scannedSnapshot
     val filters = scan.partitionFilters.toSeq
     val all = snapshot.numOfFiles
-    scan.partition.files.filter(left => filters.nonEmpty && BoundsSource.areFew(left, all)) match {
+    // where Delta has a LIMIT without an order, it does not say what the partitions leave
+    val left = Option(scan.partition).flatMap(_.files)
+    left.filter(n => filters.nonEmpty && all > small && BoundsSource.areFew(n, all)) match {
       case few: Some[Long] => new LoggedBounds(snapshot, filters, few)
       case None => new LoggedBounds(snapshot, Nil, Some(all))
     }
