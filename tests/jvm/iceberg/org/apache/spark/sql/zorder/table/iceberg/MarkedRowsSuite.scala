@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
+import org.apache.iceberg.{DataFiles, PartitionSpec}
 import org.scalatest.funsuite.AnyFunSuite
 
 import sparkzorder.mark.SameOnAllLines
@@ -16,7 +17,10 @@ class MarkedRowsSuite extends AnyFunSuite {
 
   test("more rows than may be marked are counted alone") {
     val marked = new MarkedRows(null, null, Map.empty, (_: Iterable[String]) => ())
-    assert(!marked.mark(Map.empty, Map("a.parquet" -> Many)))
+    val written = DataFiles.builder(PartitionSpec.unpartitioned()).withPath("n.parquet")
+      .withFileSizeInBytes(10L).withRecordCount(10L).build()
+    marked.places = Some(RowPlaces(Map("n.parquet" -> Array.range(0, 10).map(_.toLong))))
+    assert(!marked.mark(Map("n.parquet" -> written), Map("a.parquet" -> Many)))
     assert(marked.counts.isEmpty)
   }
 }

@@ -36,7 +36,7 @@ final private[iceberg] class MarkedRows(
     inputs: Map[String, FileScanTask],
     drop: Iterable[String] => Unit) {
   private var ids = Map.empty[String, Array[Long]]
-  private var places: Option[RowPlaces] = None
+  private[iceberg] var places: Option[RowPlaces] = None
   private var marks = Map.empty[String, Seq[Long]]
   private var byFile = Map.empty[String, DeleteFile]
 
