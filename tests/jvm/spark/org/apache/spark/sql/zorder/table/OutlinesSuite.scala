@@ -143,7 +143,7 @@ class OutlinesSuite extends AnyFunSuite with ZOrderSession {
         assert(fs.during(state.outlines()).count(_ != "outlines.json") === records)
         same(state)
       }
-      Seq("", "[]", "{", text.replaceFirst("1", "2"), text.replaceFirst("\n", " ")).foreach { broken =>
+      Seq("", "[]", "{", text.replaceFirst("2", "3"), text.replaceFirst("\n", " ")).foreach { broken =>
         write(file, broken)
         unread(40)
       }
