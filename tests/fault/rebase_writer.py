@@ -21,6 +21,8 @@ SOME = 20
 CLASSES = ("ConcurrentDeleteReadException", "ConcurrentDeleteDeleteException", "ConcurrentAppendException")
 CLASSES += ("ConcurrentWriteException", "ConcurrentTransactionException", "ConcurrentModification")
 CLASSES += ("ValidationException", "CommitFailedException")
+# what Iceberg says where another commit came while it planned a statement that copies on write
+CLASSES += ("Runtime file filtering is not possible",)
 
 
 class Writer:
