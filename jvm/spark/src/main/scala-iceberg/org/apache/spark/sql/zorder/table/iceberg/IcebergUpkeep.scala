@@ -281,11 +281,13 @@ private object SharedLocation {
       mine: TableMetadata,
       isOfNewest: Boolean): Boolean = {
     val named = mine.previousFiles.asScala.map(_.timestampMillis) :+ mine.lastUpdatedMillis
-    (head.updatedMs < named.min && !isOfNewest) || Try(TableMetadataParser.read(io, file)).toOption.exists { read =>
-      val ends = read.refs.values.asScala.map(_.snapshotId: Long) ++
-        Option(read.currentSnapshot).map(_.snapshotId)
-      val foreign = ends.toSeq.distinct.filter(mine.snapshot(_) == null).flatMap(id => Option(read.snapshot(id)))
-      if (foreign.isEmpty) head.updatedMs <= mine.lastUpdatedMillis else foreign.forall(isGone(io, _))
+    (head.updatedMs < named.min && !isOfNewest) || Try(TableMetadataParser.read(io, file)).toOption.exists {
+      read =>
+        val ends = read.refs.values.asScala.map(_.snapshotId: Long) ++
+          Option(read.currentSnapshot).map(_.snapshotId)
+        val foreign =
+          ends.toSeq.distinct.filter(mine.snapshot(_) == null).flatMap(id => Option(read.snapshot(id)))
+        if (foreign.isEmpty) head.updatedMs <= mine.lastUpdatedMillis else foreign.forall(isGone(io, _))
     }
   }
 
