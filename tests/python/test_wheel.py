@@ -100,7 +100,7 @@ def test_no_class_of_anybody_else_and_small_jars(tmp_path):
     for name, content in jars().items():
         allowed = re.compile(r"(sparkzorder/|org/apache/spark/sql/(delta/)?zorder/)")
         assert [c for c, _ in classes(content, tmp_path) if not allowed.match(c)] == [], name
-        assert len(content) < 6_000_000, name
+        assert len(content) < 6_500_000, name
 
 
 def test_each_jar_says_what_it_was_built_for(tmp_path, lines):
