@@ -312,7 +312,7 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
       val statements = Seq(s"TABLE '$path' FULL $run", s"TABLE '$path' FULL $run DRY RUN") ++
         Seq(s"VACUUM '$path'", s"VACUUM '$path' DRY RUN", s"ROLLBACK '$path'")
       for (statement <- statements)
-        refused(path, s"ZORDER $statement", "cannot write to", "someNewFeature", "take a newer one")
+        refused(path, s"ZORDER $statement", "cannot write to", "someNewFeature", "install a newer one")
       done(zorder(path, s"BY (a, b) WITH (fileCount = 4, force = true) INTO '$dir/copy'"))
       assert(read(path).count() === 2000)
     }
