@@ -27,7 +27,8 @@ def of_iceberg(folder: Path, columns: list[str]) -> pyarrow.Table:
     # `v12` in a catalog that is a directory, `00012-<uuid>` in others
     newest = max(
         folder.glob("metadata/*.metadata.json"),
-        key=lambda f: int(f.name.split("-")[0].split(".")[0].lstrip("v")),
+        # a commit that was refused may leave a file of the number that the next one takes
+        key=lambda f: (int(f.name.split("-")[0].split(".")[0].lstrip("v")), f.stat().st_mtime),
     )
     table = StaticTable.from_metadata(str(newest))
     return table.scan(selected_fields=tuple(columns)).to_arrow()

@@ -170,7 +170,9 @@ def race(
         raise SystemExit(f"{name}: the writer broke: {written['broken'][0]}")
     statements = Statements(name, written["statements"], commits(spark, table))
     expected, found = Counter(map(tuple, written["rows"])), Counter(races.rows(spark, table))
-    spark.sql(f"ZORDER VACUUM {ours(table)} RETAIN 0 HOURS").collect()
+    vacuumed = spark.sql(f"ZORDER VACUUM {ours(table)} RETAIN 0 HOURS").collect()
+    if any(row["status"] == "SHARED_LOCATION" for row in vacuumed):
+        raise SystemExit(f"{name}: the vacuum takes the table for another one's; it is in {folder}")
     if Counter(races.rows(spark, table)) != found:
         raise SystemExit(f"{name}: after a vacuum the table has other rows; it is in {folder}")
     lost, more = expected - found, found - expected

@@ -286,8 +286,9 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     increment(selected, moving, gains = leftAsIs.isEmpty).map(said) match {
       case None => leftAsIs.getOrElse(clusterAnew(except = staying))
       case Some(result) if !request.dryRun =>
-        // those without a layout were tried with the others
-        val tried = if (leftAsIs.isEmpty) Nil else moving.filter(_.layoutId.isEmpty).map(_.directory)
+        // each of those without a layout is too small by itself; what they gain was judged with the others
+        val isSmall = leftAsIs.exists(_.report.status == RunStatus.TooSmall)
+        val tried = if (isSmall) moving.filter(_.layoutId.isEmpty).map(_.directory) else Nil
         val left = leftAfter(result).filterNot(tried.contains(_)) ++ batch.left
         result.copy(batch = result.batch.copy(finished = result.batch.finished ++ tried, left = left))
       case Some(result) =>

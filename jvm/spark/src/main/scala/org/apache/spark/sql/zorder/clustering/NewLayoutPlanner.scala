@@ -59,9 +59,13 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
         batch))
     else {
       // small ones that a layout of their own would not help still grow in theirs, in the next batch
-      val dropped = grown -- files.partitions.map(_.partition.directory)
-      val left = dropped.toSeq.sorted ++ batch.left
-      fitted(input, files, selected, batch.copy(finished = batch.finished -- dropped, left = left))
+      val planned = files.partitions.map(_.partition.directory).toSet
+      val dropped = input.partitions.map(_.directory).filter(d => grown(d) && !planned(d))
+      // a dry run is one batch
+      val next =
+        if (request.dryRun) batch
+        else batch.copy(finished = batch.finished -- dropped, left = dropped.sorted ++ batch.left)
+      fitted(input, files, selected, next)
     }
   }
 

@@ -175,7 +175,9 @@ final class StateDir(
     if (isAlone) fs.delete(dir, true)
     else {
       pending.delete()
-      val layouts = own.flatMap(_._2.layoutIds.values).toSet -- others.flatMap(_._2.layoutIds.values)
+      val layouts =
+        if (own.length + others.length < listed.length) Set.empty[String]
+        else own.flatMap(_._2.layoutIds.values).toSet -- others.flatMap(_._2.layoutIds.values)
       val files = own.map { case (file, _) => recordFile(file.number) }
       (files ++ layouts.filter(_.forall(_.isLetterOrDigit)).map(layoutFile) :+ outlinesFile)
         .foreach(fs.delete(_, false))
@@ -349,7 +351,8 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
 
   /** Those of the table, where other tables may have some, too. */
   def delete(): Unit =
-    TextFiles.children(fs, dir).map(_.getPath).filter(_.getName.endsWith(".json")).filter(isOwn)
+    TextFiles.children(fs, dir).map(_.getPath).filter(_.getName.endsWith(".json"))
+      .filter(file => TextFiles.read(fs, file).flatMap(RunRecordJson.read).exists(state.isOwn))
       .foreach(fs.delete(_, false))
 
   private def isOwn(file: Path): Boolean =

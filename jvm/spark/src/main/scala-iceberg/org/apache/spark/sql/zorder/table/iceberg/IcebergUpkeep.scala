@@ -197,7 +197,7 @@ private[iceberg] object IcebergVacuum extends Logging {
 private object SharedLocation {
   private val Threads = 8
 
-  /** So many versions that the table does not name are looked at closely, whatever their age. */
+  /** So many versions that the table does not name are looked at closely, where it names few. */
   private val Newest = 8
 
   /** How often, and after how long, it is asked again whether a version is that of a commit under way. */
@@ -234,8 +234,10 @@ private object SharedLocation {
       val listed = metadataFiles(session, opened).filter(judged)
       // what others commit meanwhile is not listed
       val mine = IcebergRefusals.operations(opened.table).refresh()
-      val known = (mine.metadataFileLocation +: mine.previousFiles.asScala.map(_.file)).map(nameOf).toSet
-      ofOthers(IcebergRefusals.operations(opened.table).io, listed.filterNot(f => known(nameOf(f))), mine)
+      val io = IcebergRefusals.operations(opened.table).io
+      val line = OwnLine.of(io, mine)
+      val known = line.files.map(nameOf).toSet
+      ofOthers(io, listed.filterNot(f => known(nameOf(f))), mine, line)
     }
     // a commit writes its metadata before that is the table's
     def settled(found: Seq[Other], looks: Int): Seq[Other] =
@@ -248,18 +250,65 @@ private object SharedLocation {
     found.find(_.mayBeFork).orElse(found.headOption)
   }
 
-  private def ofOthers(io: FileIO, unknown: Seq[String], mine: TableMetadata): Seq[Other] = {
+  private def ofOthers(
+      io: FileIO,
+      unknown: Seq[String],
+      mine: TableMetadata,
+      line: OwnLine): Seq[Other] = {
     val heads = DriverReads.each(unknown, Threads)(file => (file, head(io, file)))
-    // the table may name few of its versions, so that another line's newest one may be older than these
-    val newest = heads.flatMap { case (file, read) => read.map(r => (file, r.updatedMs)) }
-      .sortBy(-_._2).take(Newest).map(_._1).toSet
-    DriverReads.each(heads, Threads) { case (file, read) =>
-      // tables of the first version need no identity
-      val isOfTable = read.forall(_.uuid.forall(_ == mine.uuid))
-      if (!isOfTable) Some(Other(file, mayBeFork = false))
-      else if (isUncommitted(file, mine) || read.exists(isEarlier(io, file, _, mine, newest(file)))) None
+      .filterNot { case (file, _) => isUncommitted(file, mine) }
+    // tables of the first version need no identity
+    val (ofTable, ofAnother) = heads.partition { case (_, read) => read.forall(_.uuid.forall(_ == mine.uuid)) }
+    // where the table names few of its versions, another line's newest one may be older than these
+    val newest = if (line.isWhole) Set.empty[String] else {
+      val dated = ofTable.flatMap { case (file, read) => read.map(r => (file, r.updatedMs)) }
+      dated.sortBy(-_._2).take(Newest).map(_._1).toSet
+    }
+    val forks = DriverReads.each(ofTable, Threads) { case (file, read) =>
+      if (read.exists(isEarlier(io, file, _, mine, line, newest(file)))) None
       else Some(Other(file, mayBeFork = true))
-    }.flatten
+    }
+    forks.flatten ++ ofAnother.map { case (file, _) => Other(file, mayBeFork = false) }
+  }
+
+  /**
+   * The versions that the table has had last.
+   *
+   * @param files
+   *   the newest first
+   * @param sinceMs
+   *   when the oldest of them was made
+   * @param isWhole
+   *   whether these are all since then, or at least as many as a table names by default
+   */
+  final private case class OwnLine(files: Seq[String], sinceMs: Long, isWhole: Boolean)
+
+  private object OwnLine {
+
+    /** A table names as many of its versions by default. */
+    private val Default = 100
+
+    /** A version names those before it: where each names few, they are followed so far. */
+    private val Links = 32
+
+    def of(io: FileIO, mine: TableMetadata): OwnLine = {
+      def before(version: TableMetadata): Seq[TableMetadata.MetadataLogEntry] =
+        version.previousFiles.asScala.toSeq.sortBy(-_.timestampMillis)
+      def from(named: Seq[TableMetadata.MetadataLogEntry], links: Int): OwnLine = {
+        def line(isWhole: Boolean) = OwnLine(
+          mine.metadataFileLocation +: named.map(_.file),
+          named.lastOption.fold(mine.lastUpdatedMillis)(_.timestampMillis),
+          isWhole)
+        if (named.isEmpty || named.size >= Default) line(isWhole = true)
+        else if (links == 0) line(isWhole = false)
+        else Try(before(TableMetadataParser.read(io, named.last.file))).toOption match {
+          case None => line(isWhole = false)
+          case Some(Nil) => line(isWhole = true)
+          case Some(more) => from(named ++ more, links - 1)
+        }
+      }
+      from(before(mine), Links)
+    }
   }
 
   /** The beginning of a file of metadata. */
@@ -271,7 +320,7 @@ private object SharedLocation {
 
   /**
    * Whether a version is the table's, though it does not name it any more: it is older than all that it names,
-   * and than the newest of those that it does not. Others do no harm if they lead to no snapshot that is there
+   * and than the newest of those that it does not, where it names few. Others do no harm if they lead to no snapshot that is there
    * and is not the table's. A commit that fails takes its snapshot back, though its metadata may stay.
    */
   private def isEarlier(
@@ -279,9 +328,9 @@ private object SharedLocation {
       file: String,
       head: Head,
       mine: TableMetadata,
+      line: OwnLine,
       isOfNewest: Boolean): Boolean = {
-    val named = mine.previousFiles.asScala.map(_.timestampMillis) :+ mine.lastUpdatedMillis
-    (head.updatedMs < named.min && !isOfNewest) || Try(TableMetadataParser.read(io, file)).toOption.exists {
+    (head.updatedMs < line.sinceMs && !isOfNewest) || Try(TableMetadataParser.read(io, file)).toOption.exists {
       read =>
         val ends = read.refs.values.asScala.map(_.snapshotId: Long) ++
           Option(read.currentSnapshot).map(_.snapshotId)
