@@ -258,9 +258,12 @@ private object SharedLocation {
     val heads = DriverReads.each(unknown, Threads)(file => (file, head(io, file)))
       .filterNot { case (file, _) => isUncommitted(file, mine) }
     // tables of the first version need no identity
-    val (ofTable, ofAnother) = heads.partition { case (_, read) => read.forall(_.uuid.forall(_ == mine.uuid)) }
+    val (ofTable, ofAnother) = heads.partition { case (_, read) =>
+      read.forall(_.uuid.forall(_ == mine.uuid))
+    }
     // where the table names few of its versions, another line's newest one may be older than these
-    val newest = if (line.isWhole) Set.empty[String] else {
+    val newest = if (line.isWhole) Set.empty[String]
+    else {
       val dated = ofTable.flatMap { case (file, read) => read.map(r => (file, r.updatedMs)) }
       dated.sortBy(-_._2).take(Newest).map(_._1).toSet
     }
@@ -330,7 +333,9 @@ private object SharedLocation {
       mine: TableMetadata,
       line: OwnLine,
       isOfNewest: Boolean): Boolean = {
-    (head.updatedMs < line.sinceMs && !isOfNewest) || Try(TableMetadataParser.read(io, file)).toOption.exists {
+    (head.updatedMs < line.sinceMs && !isOfNewest) || Try(TableMetadataParser.read(
+      io,
+      file)).toOption.exists {
       read =>
         val ends = read.refs.values.asScala.map(_.snapshotId: Long) ++
           Option(read.currentSnapshot).map(_.snapshotId)
