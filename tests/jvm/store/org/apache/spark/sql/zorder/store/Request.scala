@@ -13,8 +13,9 @@ package org.apache.spark.sql.zorder.store
 final private[store] case class Request(action: String, key: String, status: Int, sent: Long)
 
 private[store] object Request {
-  // owner bucket [time zone] address user id action key uri status error sent ...
-  private val Line = "\\S+ \\S+ \\[.*?\\] \\S+ \\S+ \\S+ s3_(\\S+) (\\S+) (\\S+) (\\d+) \\S+ (\\S+) .*".r
+  // owner bucket [time zone] address user id action key uri status error sent ..., where an error may be a sentence
+  private val Line =
+    "\\S+ \\S+ \\[.*?\\] \\S+ \\S+ \\S+ s3_(\\S+) (\\S+) (\\S+) (\\d+) .+? (\\d+|-) .*".r
 
   def parse(line: String): Option[Request] = line match {
     case Line(action, key, uri, status, sent) =>
