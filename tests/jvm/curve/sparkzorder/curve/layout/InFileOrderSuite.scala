@@ -18,7 +18,7 @@ class InFileOrderSuite extends AnyFunSuite {
   }
 
   test("a sort takes the values of strings that are too many for ranks of their own, and else the ranks") {
-    def strings(n: Int) = ScaleBuilder.ofBytes(Array.tabulate(n)(i => f"$i%06d".getBytes), 0)
+    def strings(n: Int) = ScaleBuilder.ofBytes(Array.tabulate(n)(i => f"$i%06d".getBytes), 0, 1)
     def byValues(scale: Scale, order: InFileOrder) =
       Layout(columns :+ LayoutColumn("s", "STRING", scale), Leaf(1), "lexical", order).sortsByValues
     assert(byValues(strings(5000), InFileOrder.Lexical))

@@ -130,7 +130,7 @@ class ScaleSuite extends AnyFunSuite {
 
   test("a column of NULLs: a value that turns up later is not NULL") {
     assert(ScaleBuilder.ofLongs(Array.empty, 10).rank(sparkzorder.curve.NormalizedLong(5)) > 0)
-    assert(ScaleBuilder.ofBytes(Array.empty[Array[Byte]], 10).rank(NormalizedBytes("x".getBytes(UTF_8))) > 0)
+    assert(ScaleBuilder.ofBytes(Array.empty[Array[Byte]], 10, 1).rank(NormalizedBytes("x".getBytes(UTF_8))) > 0)
     assert(ScaleBuilder.ofLongs(Array.empty, 0).rank(sparkzorder.curve.NormalizedLong(-5)) > 0)
   }
 
@@ -160,7 +160,7 @@ class ScaleSuite extends AnyFunSuite {
   for ((name, sample) <- stringSamples; nulls <- Seq(0, sample.length + 7))
     test(s"strings: monotone, above NULL, few bins, rebuilt alike: $name, $nulls NULLs") {
       val sorted = sample.sorted(order)
-      val scale = ScaleBuilder.ofBytes(sorted, nulls).asInstanceOf[BytesScale]
+      val scale = ScaleBuilder.ofBytes(sorted, nulls, 1).asInstanceOf[BytesScale]
       assert(scale.bins <= ScaleSuite.MostBins)
       assert(scale.rows.sum == sample.length)
       assert(scale.starts.sliding(2).forall(p => p.length < 2 || order.lt(p(0), p(1))))
@@ -179,6 +179,14 @@ class ScaleSuite extends AnyFunSuite {
         last = rank
       }
     }
+
+  test("strings of many files have two bins a file, and as many as there are values at most") {
+    val sorted = Array.fill(20000)(word(256, 12)).sorted(order)
+    def bins(files: Int) = ScaleBuilder.ofBytes(sorted, 0, files).bins
+    assert(bins(1) == bins(512) && bins(1) <= 1025)
+    assert(bins(3000) > 4800 && bins(3000) <= 6001)
+    assert(bins(Int.MaxValue) == sorted.map(_.toSeq).distinct.length)
+  }
 
   private def slowRank(scale: BytesScale, v: Array[Byte]): Int = {
     val bin = scale.starts.lastIndexWhere(s => order.lteq(s, v))

@@ -4,13 +4,13 @@ import sparkzorder.curve.NormalizedBytes
 
 /**
  * Fits a scale on a sample: values with many rows become points, the rest is cut into bins of about equal
- * mass. At most 4,096 bins whatever the sample (mid-rank normalisation: Conover's "average ranks" of
- * ties; duplicates are kept, so a heavy value keeps its mass). A column of NULLs has one empty bin, which
+ * mass. At most 4,096 bins whatever the sample, but for strings of more than 512 files (mid-rank normalisation:
+ * Conover's "average ranks" of ties; duplicates are kept, so a heavy value keeps its mass). A column of NULLs has one empty bin, which
  * tells a value that turns up later from NULL.
  */
 object ScaleBuilder {
 
-  /** A value with more than this share of the non-NULL sample is a point of its own. */
+  /** A value with more than this share of the sample, NULLs included, is a point of its own. */
   private val PointShare = 1.0 / 1024
 
   /** Up to this number of distinct values, each is a point. */
@@ -25,7 +25,7 @@ object ScaleBuilder {
     // the greatest long has no successor; it shares a bin with the one before it
     val sorted =
       if (normalized.last == Long.MaxValue) normalized.map(math.min(_, Long.MaxValue - 1)) else normalized
-    val cuts = bins(sorted.length, nulls, i => sorted(i) == sorted(i - 1))
+    val cuts = bins(sorted.length, nulls, MassBins, i => sorted(i) == sorted(i - 1))
     val starts = Array.newBuilder[Long]
     val rows = Array.newBuilder[Int]
     val end = sorted(sorted.length - 1) + 1
@@ -60,10 +60,16 @@ object ScaleBuilder {
     new BytesScale(starts, point, low, high, rows, nulls, math.max(1, rows.sum + nulls))
   }
 
-  /** @param sorted non-NULL byte strings, ascending, duplicates kept */
-  def ofBytes(sorted: Array[Array[Byte]], nulls: Int): Scale = {
+  /**
+   * @param sorted
+   *   non-NULL byte strings, ascending, duplicates kept
+   * @param files
+   *   into how many files their layout cuts them: no cut falls into a bin, so that each gets two
+   */
+  def ofBytes(sorted: Array[Array[Byte]], nulls: Int, files: Int): Scale = {
     if (sorted.isEmpty) return bytesScale(Array(Array.emptyByteArray), Array(false), Array(0), nulls)
-    val cuts = bins(sorted.length, nulls, i => java.util.Arrays.equals(sorted(i), sorted(i - 1)))
+    val most = math.max(MassBins.toLong, 2L * files).min(sorted.length.toLong).toInt
+    val cuts = bins(sorted.length, nulls, most, i => java.util.Arrays.equals(sorted(i), sorted(i - 1)))
     val starts = Array.newBuilder[Array[Byte]]
     val points = Array.newBuilder[Boolean]
     val rows = Array.newBuilder[Int]
@@ -102,12 +108,12 @@ object ScaleBuilder {
     def size: Int = until - from
   }
 
-  /** Cuts `[0, n)` into bins, only between different neighbours. */
-  private def bins(n: Int, nulls: Int, sameAsBefore: Int => Boolean): IndexedSeq[Bin] = {
+  /** Cuts `[0, n)` into bins, `most` of which are no points, only between different neighbours. */
+  private def bins(n: Int, nulls: Int, most: Int, sameAsBefore: Int => Boolean): IndexedSeq[Bin] = {
     val firsts = firstsOf(n, sameAsBefore)
     val few = firsts.length <= FewValues
     val heavy = math.max(2.0, (n + nulls) * PointShare)
-    val target = math.max(1.0, n.toDouble / MassBins)
+    val target = math.max(1.0, n.toDouble / most)
     val out = IndexedSeq.newBuilder[Bin]
     var open = -1
     def close(until: Int): Unit = if (open >= 0) {

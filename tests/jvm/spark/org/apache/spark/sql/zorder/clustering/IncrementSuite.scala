@@ -282,6 +282,14 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("of many partitions, the first are told of") {
+    val each = (1 to 12).map(i => s"$i.")
+    assert(IncrementPlanner.summary(each.take(5)) == "1. 2. 3. 4. 5.")
+    assert(IncrementPlanner.summary(each) == "1. 2. 3. 4. 5. And 7 more partitions.")
+    assert(IncrementPlanner.layouts(Seq("a", "b")) == "stored layout a, b")
+    assert(IncrementPlanner.layouts(each) == "12 stored layouts")
+  }
+
   test("the stored layouts of a partitioned table are those of its partitions, also after a run over one") {
     withTempDir { dir =>
       val path = dir.resolve("t#1")

@@ -6,7 +6,7 @@ import java.util.SplittableRandom
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import sparkzorder.curve.layout.Layout
+import sparkzorder.curve.layout.{Cut, CutTree, Layout, Leaf}
 import sparkzorder.mark.SameOnAllLines
 
 @SameOnAllLines
@@ -82,6 +82,19 @@ class LayoutJsonSuite extends AnyFunSuite {
     info(s"${layout.files} files, $bytes bytes")
     assert(math.abs(layout.files - 10000) <= 100)
     assert(bytes <= 1000000)
+  }
+
+  test("a sort by one string of 4,000 files cuts each of them off") {
+    val words = strings(100000)("https://example.org/" + random.nextInt(100000000))
+    val layout = Fit.choose(Sample(Vector(words)), columns(1), 4000, "lexical", Nil, 1.0).layout
+    def leaves(tree: CutTree): Seq[Int] = tree match {
+      case Cut(_, _, left, right) => leaves(left) ++ leaves(right)
+      case Leaf(files) => Seq(files)
+    }
+    val bytes = LayoutJson.write(layout).getBytes(UTF_8).length
+    info(s"${layout.files} files, $bytes bytes")
+    assert(math.abs(layout.files - 4000) <= 100 && bytes <= 500000)
+    assert(leaves(layout.tree).forall(_ == 1))
   }
 
   test("bad text gives one sentence that quotes none of it") {

@@ -144,7 +144,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
         finished = idle ++ growing.filter(_.placed.newFilesAfter.forall(_.isEmpty)).map(_.placed.directory),
         deletesRewritten = growing.filter(_.placed.newFilesAfter.isDefined).map(_.placed.directory).toSet),
       steps.map(s => Batch(idle, underway = Some(s))),
-      growing.map(_.summary(options)).mkString(" ") + inSteps + selected.summary + input.changesSummary,
+      IncrementPlanner.summary(growing.map(_.summary(options))) + inSteps + selected.summary + input.changesSummary,
       limit(growing, rewrite.files, steps.map(sizes.stepBytes)))
   }
 
@@ -167,7 +167,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     val outputs = GrowingPartition.outputs(growing)
     val pages = PlannedPages.of(input, forecaster.tracked, files, options, whole = outputs.spread)
     val forecast = forecaster.forecast(growing, pages)
-    val stored = s"stored layout ${growing.map(_.ref.id).distinct.mkString(", ")}"
+    val stored = IncrementPlanner.layouts(growing.map(_.ref.id).distinct)
     val report = context.report(selected, stored, growing.count(_.placed.newFilesAfter.forall(_.isEmpty)))
     val cost = CostForecast.of(
       pinned,
@@ -224,4 +224,18 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
 
 private[clustering] object IncrementPlanner {
   private val SampledRows = 100000L
+
+  /** A table may have thousands of partitions: so many are told of. */
+  private val Told = 5
+
+  /** The sentences of the first partitions. */
+  private[clustering] def summary(each: Seq[String]): String = {
+    val others = each.length - Told
+    if (others <= 0) each.mkString(" ")
+    else each.take(Told).mkString("", " ", s" And ${HumanReadable.count(others.toLong, "more partition")}.")
+  }
+
+  private[clustering] def layouts(ids: Seq[String]): String =
+    if (ids.length > Told) HumanReadable.count(ids.length.toLong, "stored layout")
+    else s"stored layout ${ids.mkString(", ")}"
 }

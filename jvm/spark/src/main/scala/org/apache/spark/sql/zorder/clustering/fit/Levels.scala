@@ -4,8 +4,6 @@ import sparkzorder.curve.{Block, Zone}
 
 /** Blocks of one table at the three levels at which a reader skips, with the same columns at each. */
 final case class Levels(files: Seq[Block], rowGroups: Seq[Block], pages: Seq[Block]) {
-  def ++(that: Levels): Levels = Levels(files ++ that.files, rowGroups ++ that.rowGroups, pages ++ that.pages)
-
   /** A figure of the blocks of each level. */
   def map[A](f: Seq[Block] => A): ByLevel[A] = ByLevel(f(files), f(rowGroups), f(pages))
 
@@ -30,6 +28,11 @@ final case class Levels(files: Seq[Block], rowGroups: Seq[Block], pages: Seq[Blo
 }
 
 object Levels {
+
+  /** All of them, in this order. */
+  def concat(parts: Seq[Levels]): Levels =
+    Levels(parts.flatMap(_.files), parts.flatMap(_.rowGroups), parts.flatMap(_.pages))
+
   private def ofKnown(blocks: Seq[Block], known: IndexedSeq[Boolean]): Seq[Block] = blocks.map { b =>
     Block(
       b.rows,

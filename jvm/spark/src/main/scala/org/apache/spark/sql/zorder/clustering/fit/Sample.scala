@@ -11,8 +11,8 @@ sealed trait SampleColumn extends Serializable {
 
   def take(rows: Array[Int]): SampleColumn
 
-  /** A scale fitted on all rows. */
-  def scale: Scale
+  /** A scale fitted on all rows, for a layout that cuts the column into so many files. */
+  def scale(files: Int): Scale
 
   /** The rank of every row. */
   def ranks(scale: Scale): Array[Int]
@@ -102,7 +102,7 @@ final case class LongSample(normalized: Array[Long], isNull: Array[Boolean], nan
 
   override lazy val sorted: SortedValues = SortedValues.ofLongs(values)
 
-  override def scale: Scale = ScaleBuilder.ofLongs(values, normalized.length - values.length)
+  override def scale(files: Int): Scale = ScaleBuilder.ofLongs(values, normalized.length - values.length)
 
   override def zone(rows: Array[Int], from: Int, until: Int): Zone = {
     var min = Long.MaxValue
@@ -143,7 +143,8 @@ final case class BytesSample(normalized: Array[Array[Byte]], isNull: Array[Boole
 
   override lazy val sorted: SortedValues = SortedValues.ofBytes(values)
 
-  override def scale: Scale = ScaleBuilder.ofBytes(values, normalized.length - values.length)
+  override def scale(files: Int): Scale =
+    ScaleBuilder.ofBytes(values, normalized.length - values.length, files)
 
   override def zone(rows: Array[Int], from: Int, until: Int): Zone = {
     var min: Array[Byte] = null
@@ -173,7 +174,10 @@ final case class Sample(columns: IndexedSeq[SampleColumn]) {
   def take(indices: Array[Int]): Sample = Sample(columns.map(_.take(indices)))
 
   /** A scale for each column, fitted on all rows. */
-  def scales: IndexedSeq[Scale] = columns.map(_.scale)
+  def scales: IndexedSeq[Scale] = scales(1)
+
+  /** The same for a layout of so many files. */
+  def scales(files: Int): IndexedSeq[Scale] = columns.map(_.scale(files / columns.length))
 
   /** The rows as ranks on such scales, which may have been fitted on other rows. */
   def ranked(scales: IndexedSeq[Scale]): RankedSample =
@@ -207,7 +211,7 @@ object RankCorrelation {
   def of(sample: Sample, a: Int, b: Int): Double = {
     val few = sample.select(Seq(a, b)).thinned(Rows)
     val rows = (0 until few.rows).filter(i => few.columns.forall(!_.isNull(i))).toArray
-    val ranks = few.columns.map(c => c.ranks(c.scale)).map(all => rows.map(all(_).toDouble))
+    val ranks = few.columns.zip(few.scales).map { case (c, scale) => c.ranks(scale) }.map(all => rows.map(all(_).toDouble))
     pearson(ranks(0), ranks(1))
   }
 

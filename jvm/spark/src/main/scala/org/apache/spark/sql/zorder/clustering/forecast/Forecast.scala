@@ -195,7 +195,7 @@ final private[clustering] class RewriteForecaster(
     val estimator = new ReadEstimator(values, groups.map(_.queries))
     val now = Forecast.read(tracked, estimator, levels(input.footersOf(plan), pages))
     val parts = ahead
-    val whole = parts.reduce(_ ++ _)
+    val whole = Levels.concat(parts)
     // shows where the values of a clustering expression will be, though no query can use it
     val placed =
       whole.masked(tracked.stored.indices.map(c => tracked.stored(c).isEmpty || tracked.bounded(c)))
@@ -370,7 +370,7 @@ final private[clustering] class IncrementForecaster(
     val again = inBlocks.flatMap(_.rewritten).map(_.path).toSet
     val inLayout = growing.flatMap(g => g.placed.inLayout.values.flatten ++ g.placed.sortedRunFiles)
       .filterNot(f => again(f.path))
-    val ahead = inBlocks.foldLeft(present.of(inLayout))((so, g) => so ++ blocks(g, pages))
+    val ahead = Levels.concat(present.of(inLayout) +: inBlocks.map(blocks(_, pages)))
     val sample = Sample.concat(growing.map(_.counted.sample).toIndexedSeq)
     forecast(estimator, present.of(all), ahead, sample, growing.length)
   }

@@ -76,12 +76,14 @@ final private case class RowGroupRows(written: Double, buffered: Double) {
       var rows = RowGroupRows.LeastBetween
       var bytes = held(rows, pageRows)
       // the writer counts in whole bytes a row, and what follows depends on it
-      while (bytes <= limit - 2 * (bytes / rows)) {
-        val wouldFill = limit / math.max(1L, bytes / rows)
+      def looksRarely = bytes >= rows && rows < Int.MaxValue
+      while (bytes <= limit - 2 * (bytes / rows) && looksRarely) {
+        val wouldFill = limit / (bytes / rows)
         rows = math.min(math.max(rows + 1, (rows + wouldFill) / 2), rows + RowGroupRows.MostBetween)
         bytes = held(rows, pageRows)
       }
-      rows.toDouble
+      // below a byte a row it looks after each row, and ends where the limit is
+      if (looksRarely) rows.toDouble else math.max(rows.toDouble, limit / written)
     }
 
   /** Bytes in memory when so many rows have been written. */

@@ -24,12 +24,14 @@ private[sort] class Sorters(child: SparkPlan, schema: StructType, descending: Bo
   private val pageSize = SparkEnv.get.memoryManager.pageSizeBytes
   private val comparator =
     if (descending) PrefixComparators.BINARY_DESC else PrefixComparators.BINARY
-  private var nanos = Map.empty[UnsafeExternalRowSorter, Long]
-  private var alive = Set.empty[UnsafeExternalRowSorter]
+  private var nanos = 0L
+
+  /** Those that hold rows, and what is counted of their time: a task may make a hundred thousand. */
+  private var alive = Map.empty[UnsafeExternalRowSorter, Long]
   private var peak = 0L
 
   /** Time spent in sorting, in ms. */
-  def sortMillis: Long = nanos.values.sum / 1000000
+  def sortMillis: Long = nanos / 1000000
 
   /** The most memory that was held at one time, in bytes. */
   def peakBytes: Long = peak
@@ -52,15 +54,17 @@ private[sort] class Sorters(child: SparkPlan, schema: StructType, descending: Bo
   }
 
   private def made(sorter: UnsafeExternalRowSorter): UnsafeExternalRowSorter = {
-    alive += sorter
+    alive += sorter -> 0L
     sorter
   }
 
   /** The sorted rows, also a second time; the sorter frees its memory after the last one. */
   def sorted(sorter: UnsafeExternalRowSorter): Iterator[UnsafeRow] = {
     val rows = sorter.sort().asInstanceOf[Iterator[UnsafeRow]]
-    nanos += sorter -> sorter.getSortTimeNanos
-    peak = math.max(peak, alive.iterator.map(_.getPeakMemoryUsage).sum)
+    val spent = sorter.getSortTimeNanos
+    nanos += spent - alive.getOrElse(sorter, spent)
+    alive += sorter -> spent
+    peak = math.max(peak, alive.keysIterator.map(_.getPeakMemoryUsage).sum)
     new Iterator[UnsafeRow] {
       override def hasNext: Boolean = {
         val more = rows.hasNext
