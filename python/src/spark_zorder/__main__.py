@@ -1,7 +1,7 @@
 """The command line: ``python -m spark_zorder optimize PATH --by a,b``.
 
-Exit codes: 0 done, or nothing to do; 1 failure; 2 wrong usage; 3 an alert of the audit; 4 the table changed
-under the run (CONFLICT).
+Exit codes: 0 done, or nothing to do; 1 failure; 2 wrong usage; 3 an alert of the audit; 4 a conflict with
+another run or writer: run it again.
 """
 
 from __future__ import annotations
