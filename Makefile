@@ -33,10 +33,10 @@ demo: $(DEV_WHEEL) ## the main job on real data, from nothing: look-ups before a
 	tools/install_wheel.sh 4.3 target/dev-wheel
 	target/venv/4.3/bin/python benchmarks/demo/demo.py
 
-test: prerequisites venv-3.5 venv-4.3 venv-tools ## everything that CI runs: under half an hour on two cores
+test: prerequisites venv-4.3 ## everything that CI runs: under half an hour on two cores
 	@$(PYTHON) tools/run_tests.py
 
-test-all: prerequisites venv-3.5 venv-4.1 venv-4.3 venv-tools venv-dbt ## all tests, before a release: nearly three hours on two cores
+test-all: prerequisites venv-4.1 venv-4.3 venv-dbt ## all tests, before a release: nearly three hours on two cores
 	@$(PYTHON) tools/run_tests.py --all
 
 suite: prerequisites ## one suite of the JVM: make suite SUITE=LexerSuite [LINE=spark41_213]

@@ -1,7 +1,7 @@
 """What a session of the Python tests does at its start, for the JVM to archive the classes that it loads.
 
-`run_tests.py` runs it by spark-submit, once for each Python line. With the archive, a session starts with
-half of the CPU time. A JVM that cannot use the archive starts without it.
+`run_tests.py` runs it by spark-submit, once, and again for another Spark or Java. With the archive, a session
+starts with half of the CPU time. A JVM that cannot use the archive starts without it.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ memory for both, short checks run beside the build of the jars, and the Python t
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shlex
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,17 +61,37 @@ class Stage:
 
 def install(line: str) -> Stage:
     """The wheel into one virtual environment."""
-    return Stage(f"install-{line}", ["tools/install_wheel.sh", line, "python/dist"], (), ("wheel",))
+    needs = ("wheel", f"venv-{line}")
+    return Stage(f"install-{line}", ["tools/install_wheel.sh", line, "python/dist"], (), needs)
 
 
+def venv(name: str) -> Stage:
+    """A virtual environment; nothing is done if it is there."""
+    return Stage(f"venv-{name}", ["tools/venv.sh", sys.executable, name])
+
+
+@functools.cache
 def archive(line: str) -> Path:
-    """Where the classes of a line's Spark are archived."""
-    return TOP / f"target/class-archive-{line}.jsa"
+    """Where the classes of a line's Spark are archived: another file for another Java."""
+    # as Spark's scripts find it
+    home = os.environ.get("JAVA_HOME")
+    java = f"{home}/bin/java" if home else shutil.which("java") or "java"
+    version = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    program = (TOP / "tools/class_archive.py").read_text()
+    of = "\n".join([os.path.realpath(java), version, QUICK_START, program])
+    return TOP / f"target/class-archive-{line}-{zlib.crc32(of.encode()):08x}.jsa"
 
 
-def class_archive(line: str) -> Stage:
-    """Archives the classes of Spark that every session loads. Tests run without it, too, but more slowly."""
-    options = f"-XX:ArchiveClassesAtExit={archive(line)} -Xlog:disable"
+def class_archive(line: str) -> list[Stage]:
+    """Archives the classes of Spark that every session loads, unless that is done.
+
+    Tests run without it, too, but more slowly.
+    """
+    made, installed = archive(line), VENVS / line / "installed.txt"
+    if made.is_file() and installed.is_file() and made.stat().st_mtime > installed.stat().st_mtime:
+        return []
+    part = made.with_suffix(".part")
+    options = f"-XX:ArchiveClassesAtExit={part} -Xlog:disable"
     submit = [
         str(VENVS / line / "bin/spark-submit"),
         "--master",
@@ -78,9 +100,14 @@ def class_archive(line: str) -> Stage:
         options,
     ]
     submit += ["--conf", "spark.log.level=ERROR", "tools/class_archive.py"]
-    command = f"{shlex.join(submit)} || echo 'no archive of classes for {line}: sessions start more slowly'"
+    # nobody finds it half-written
+    whole = f"{shlex.join(submit)} && {shlex.join(['mv', str(part), str(made)])}"
+    command = (
+        f"rm -f target/class-archive-{line}*; {whole}"
+        f" || echo 'no archive of classes for {line}: sessions start more slowly'"
+    )
     environment = {"JDK_JAVA_OPTIONS": QUICK_START, "PYSPARK_PYTHON": str(VENVS / line / "bin/python")}
-    return Stage(f"class-archive-{line}", ["bash", "-c", command], environment=environment)
+    return [Stage(f"class-archive-{line}", ["bash", "-c", command], environment=environment)]
 
 
 def pytest(marks: str, line: str, name: str, *where: str) -> Stage:
@@ -96,11 +123,14 @@ def pytest(marks: str, line: str, name: str, *where: str) -> Stage:
 
 
 def checks() -> list[Stage]:
-    """What needs no jars, and the server that tests of the JVM need."""
+    """What needs no jars, and what tests need beside these: all of it is there before the tests begin."""
     return [
-        Stage("lint-python", ["make", "--no-print-directory", "lint-python"]),
-        Stage("docs", ["make", "--no-print-directory", "docs"]),
+        venv("3.5"),
         *([Stage("s3-server", ["tools/s3_server.sh"])] if STORE else []),
+        *class_archive(ARCHIVED),
+        venv("tools"),
+        Stage("lint-python", ["make", "--no-print-directory", "lint-python"], (), ("venv-tools",)),
+        Stage("docs", ["make", "--no-print-directory", "docs"]),
     ]
 
 
@@ -125,9 +155,8 @@ def python(every: bool) -> list[Stage]:
     short = "" if every else "not long"
     first = "" if every else "not long and not same_on_all_lines"
     return [
-        Stage("wheel", wheel, (), ("jars",)),
+        Stage("wheel", wheel, (), ("jars", "venv-tools")),
         *(install(line) for line in LINES),
-        class_archive(ARCHIVED),
         pytest(short, "4.3", "pytest-4.3", *folders),
         pytest(first, "3.5", "pytest-3.5", *folders),
         pytest(short, "4.3", "pytest-4.3-connect", "tests/python/connect"),
