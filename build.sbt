@@ -246,7 +246,9 @@ def sparkProject(line: SparkLine): Project = {
           "artifact" -> line.artifact,
           "artifacts" -> sparkLines.map(_.artifact).mkString(","),
           "modules" -> line.formats.map(f => s"${f.name}=${f.modules.head}").mkString(","))
-        IO.write(out, facts.map { case (k, v) => s"$k=$v\n" }.mkString)
+        val text = facts.map { case (k, v) => s"$k=$v\n" }.mkString
+        // a file that is newer than what was made of it has that made again
+        if (!out.exists || IO.read(out) != text) IO.write(out, text)
         Seq(out)
       }.taskValue,
       Test / unmanagedSourceDirectories :=
