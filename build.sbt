@@ -400,6 +400,8 @@ def inAll(ids: Seq[String], task: String): Seq[String] = ids.map(id => s"$id/$ta
 
 val jarTasks = inAll(sparkLines.map(_.id), "package")
 val testTasks = inAll(Seq("curve_212", "curve_213", "hdfs_212") ++ sparkLines.map(_.id), "test")
+// nothing else compiles these
+val benchTasks = inAll(Seq("bench_jmh", "bench_layout", "bench_operators"), "compile")
 val lintTasks = "scalafmtSbtCheck" +: linted.flatMap { id =>
   Seq(s"$id/Compile/scalafmtCheck", s"$id/Test/scalafmtCheck", s"$id/scalafixCheck")
 }
@@ -417,8 +419,8 @@ val shortTasks = testTasks.filterNot(_ == "curve_213/test")
 // the S3 server is there where Go has built it (`tools/s3_server.sh`)
 addCommandAlias("verify", verification(shortTasks))
 addCommandAlias("verifyWithStore", verification("store_212/test" +: shortTasks))
-addCommandAlias("verifyAll", verification(testTasks))
-addCommandAlias("verifyAllWithStore", verification("store_212/test" +: testTasks))
+addCommandAlias("verifyAll", verification(testTasks ++ benchTasks))
+addCommandAlias("verifyAllWithStore", verification(("store_212/test" +: testTasks) ++ benchTasks))
 
 lazy val root = (project in file(".")).settings(
   name := "spark-zorder-build",
