@@ -9,7 +9,7 @@ import sparkzorder.mark.SameOnAllLines
 
 /** CHAR values that are shorter than their type, as Delta's partitions and other writers have them. */
 @SameOnAllLines
-class DeltaCharSuite extends AnyFunSuite with DeltaFixture {
+class DeltaCharSuite extends AnyFunSuite with UncomparedCommits {
   private val two = "WITH (fileCount = 2, force = true, verify = 'checksum')"
 
   private def root(table: String): Path =

@@ -9,7 +9,7 @@ import sparkzorder.mark.{LongTest, SameOnAllLines}
 
 /** Our extension in front of Delta's: the guide says behind, but both orders must work. */
 @SameOnAllLines
-class DeltaExtensionOrderSuite extends AnyFunSuite with DeltaFixture {
+class DeltaExtensionOrderSuite extends AnyFunSuite with UncomparedCommits {
   override protected def extensions: String = s"${ZOrderSession.extension},$deltaExtension"
 
   test("ZORDER TABLE is ours, OPTIMIZE of a Delta table is Delta's, VACUUM too") {

@@ -9,6 +9,7 @@ import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.clustering.RunFixture
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.ShortRun
 
 /** A session with Delta installed beside us, and what Delta says of its tables. */
 trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: TestSuite =>
@@ -105,4 +106,12 @@ trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: TestSuite =
     try body
     finally CrashPoint.meanwhile = _ => ()
   }
+}
+
+/**
+ * For suites of queries and of values, which compare rows themselves: Delta compares its log with each commit only in
+ * `make test-all`, and where a suite is started by its name.
+ */
+trait UncomparedCommits extends DeltaFixture { this: TestSuite =>
+  override protected def comparesCommits: Boolean = !ShortRun.is
 }

@@ -15,7 +15,7 @@ import sparkzorder.mark.SameOnAllLines
 
 /** Partition values, which only Delta's log has: a run keeps them, whatever the zones of the session and the JVM. */
 @SameOnAllLines
-class DeltaPartitionValuesSuite extends AnyFunSuite with DeltaFixture {
+class DeltaPartitionValuesSuite extends AnyFunSuite with UncomparedCommits {
   private val run = "BY (id) WITH (fileCount = 2, force = true, verify = 'checksum')"
   private val zone = "spark.sql.session.timeZone"
   private val UtcValues = "spark.databricks.delta.write.utcTimestampPartitionValues"

@@ -9,7 +9,7 @@ import sparkzorder.mark.SameOnAllLines
 
 /** Statements that read need read rights only, and change nothing. */
 @SameOnAllLines
-class DeltaReadingSuite extends AnyFunSuite with DeltaFixture {
+class DeltaReadingSuite extends AnyFunSuite with UncomparedCommits {
   private val run = "BY (a, b) WITH (fileCount = 4, force = true)"
 
   test("reading changes nothing, neither the table nor the record of a run that died", LongTest) {

@@ -11,7 +11,7 @@ import sparkzorder.mark.SameOnAllLines
 
 /** Files that Delta took over with columns in another case than the table has them: Delta takes them for the same. */
 @SameOnAllLines
-class DeltaSpellingSuite extends AnyFunSuite with DeltaFixture {
+class DeltaSpellingSuite extends AnyFunSuite with UncomparedCommits {
   private val four = "WITH (fileCount = 4, verify = 'checksum')"
 
   private def taken(path: Path, files: DataFrame*): Unit = {
