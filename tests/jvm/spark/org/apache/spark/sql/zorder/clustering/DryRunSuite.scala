@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
+import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
 /** A dry run names the status and the reason that the run would have. */
@@ -50,11 +51,15 @@ class DryRunSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  /** A table that is too small for a run, with a column of one value. */
+  private def inTwoPartitions(path: Path): Unit =
+    numbers(6000).selectExpr("*", "1 one", "int(id % 2) p").repartition(3)
+      .write.partitionBy("p").parquet(path.toString)
+
   test("FULL rewrites whatever is gained and however small the table is, and its dry run says so") {
     withTempDir { dir =>
-      val (path, copy) = (dir.resolve("t"), dir.resolve("copy"))
-      numbers(6000).selectExpr("*", "1 one", "int(id % 2) p").repartition(3)
-        .write.partitionBy("p").parquet(path.toString)
+      val path = dir.resolve("t")
+      inTwoPartitions(path)
       ends(path, "BY (a, b)", "TOO_SMALL")
       keepsRows(path)(ends(path, "FULL BY (a, b)", "DONE"))
       ends(path, "BY (a, b)", "NOTHING_TO_DO")
@@ -70,6 +75,13 @@ class DryRunSuite extends AnyFunSuite with RunFixture {
       assert(reason(zorder(
         path,
         "FULL BY (one) WITH (fileCount = 4) DRY RUN")).contains("holds a single value"))
+    }
+  }
+
+  test("FULL with WHERE, and INTO", LongTest) {
+    withTempDir { dir =>
+      val (path, copy) = (dir.resolve("t"), dir.resolve("copy"))
+      inTwoPartitions(path)
       ends(path, "FULL WHERE p = 1 BY (a, b)", "DONE")
       ends(path, "FULL WHERE p = 7 BY (a, b)", "NOTHING_TO_DO")
       ends(path, s"BY (one) WITH (fileCount = 4) INTO '$copy'", "NO_GAIN")

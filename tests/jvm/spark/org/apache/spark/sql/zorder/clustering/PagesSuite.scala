@@ -30,7 +30,7 @@ class PagesSuite extends AnyFunSuite with RunFixture with SortFixture {
     body(path)
   }
 
-  test("pages are near the bound, as forecast, and a look-up reads what is measured", SameOnAllLines) {
+  test("pages are near the bound, as forecast, and a look-up reads what is measured", LongTest) {
     withTable { path =>
       val row = run(path)
       assert(overBound(row) < 1.12)

@@ -4,6 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.col
+import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
 /** The audit of Delta tables, whose files come from the log, partitions and renamed columns included. */
@@ -34,7 +35,7 @@ class DeltaAuditSuite extends AnyFunSuite with UncomparedCommits {
     }
   }
 
-  test("a Bloom filter of a liquid table is proposed by the columns of the table") {
+  test("a Bloom filter of a liquid table is proposed by the columns of the table", LongTest) {
     withTempDir { dir =>
       withConf("spark.zorder.fileCount" -> "8", "spark.zorder.pageRowLimit" -> "1000") {
         val path = dir.resolve("t")

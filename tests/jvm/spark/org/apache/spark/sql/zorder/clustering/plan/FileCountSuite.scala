@@ -128,7 +128,7 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("a partition of few, wide rows beside one of many is cut by its own values") {
+  test("a partition of few, wide rows beside one of many is cut by its own values", LongTest) {
     table { path =>
       val clicks = numbers(900000).selectExpr("a", "b", "'' AS text", "'click' AS kind")
       val text =

@@ -10,6 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.zorder.clustering.RunFixture
 import org.apache.spark.sql.zorder.skipping.SkippedScans
+import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
 /** What an audit says of logged queries is what these queries open. */
@@ -39,7 +40,9 @@ class QueryAuditSuite extends AnyFunSuite with RunFixture with SkippedScans {
     opened(query)
   }
 
-  test("conditions on partitions count: each shape of query reads the files that Spark opens for it") {
+  test(
+    "conditions on partitions count: each shape of query reads the files that Spark opens for it",
+    LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       days(path)
