@@ -19,8 +19,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.table.file.DataFile
+import sparkzorder.mark.SameOnAllLines
 
 /** `_zorder/outlines.json` says what the records say, with fewer files to read. */
+@SameOnAllLines
 class OutlinesSuite extends AnyFunSuite with ZOrderSession {
 
   /** Notes the names of the files that are opened, and lets others write. */

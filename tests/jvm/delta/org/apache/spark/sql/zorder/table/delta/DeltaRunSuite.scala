@@ -73,7 +73,7 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
     }
   }
 
-  test("a few new rows in many files: no more jobs than there have to be") {
+  test("a few new rows in many files: no more jobs than there have to be", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 40000)

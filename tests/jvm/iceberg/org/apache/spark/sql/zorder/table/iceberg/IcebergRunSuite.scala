@@ -62,7 +62,7 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(filesOf(t).intersect(files).isEmpty)
   }
 
-  test("a few new rows in many files: no more jobs than there have to be") {
+  test("a few new rows in many files: no more jobs than there have to be", SameOnAllLines) {
     val t = filled("jobs")
     cluster(t, "a, b", "WITH (fileCount = 32, force = true)")
     fill(t, 80, 1, values: _*)

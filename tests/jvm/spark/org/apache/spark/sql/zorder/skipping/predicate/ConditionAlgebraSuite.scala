@@ -6,8 +6,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import sparkzorder.curve.NormalizedLong
 import sparkzorder.curve.cost.{Condition, Interval}
+import sparkzorder.mark.SameOnAllLines
 
 /** The set algebra of conditions, against the values 0 to 40 one by one. */
+@SameOnAllLines
 class ConditionAlgebraSuite extends AnyFunSuite {
   private val values = 0L to 40L
 

@@ -5,6 +5,7 @@ import java.nio.file.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.clustering.RunFixture
+import sparkzorder.SameOnAllLines
 import sparkzorder.bench.CountingFileSystem
 
 /**
@@ -58,7 +59,9 @@ class RequestsOfScanSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("page indexes are read where files have more than a few pages, or somebody wants it so") {
+  test(
+    "page indexes are read where files have more than a few pages, or somebody wants it so",
+    SameOnAllLines) {
     withTempDir { dir =>
       val at = table(dir, files = 2)
       val pages = asked(at, look, PageIndexes -> "true")

@@ -50,7 +50,7 @@ class ListingsSuite extends AnyFunSuite with RunFixture {
     if (dir.startsWith(parent)) dir.stripPrefix(parent).replaceFirst("^[.]t[.]old-[^/]*", "old") else ""
   }
 
-  test("partitions that are exchanged") {
+  test("partitions that are exchanged", SameOnAllLines) {
     val counts = listed(partitioned = true)
     // to read them; before and after files are copied; right before the rename of each
     assert(counts("t/p=0") === 4, counts)
@@ -58,7 +58,7 @@ class ListingsSuite extends AnyFunSuite with RunFixture {
     assert(counts("old/p=0") === 1, counts)
   }
 
-  test("partitions of a path") {
+  test("partitions of a path", SameOnAllLines) {
     val counts = listed(partitioned = true, named = false)
     assert(counts("t/p=0") === 4 && counts("old/p=0") === 1, counts)
   }
@@ -78,7 +78,7 @@ class ListingsSuite extends AnyFunSuite with RunFixture {
     assert(counts("old") === 1, counts)
   }
 
-  test("a path without partitions") {
+  test("a path without partitions", SameOnAllLines) {
     val counts = listed(partitioned = false, named = false)
     assert(counts("t") === 4 && counts("old") === 1, counts)
   }

@@ -11,8 +11,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.table.{Faults, FaultyFileSystem, Operation}
 import org.apache.spark.sql.zorder.table.storage.{LocalProcesses, TextFiles}
+import sparkzorder.mark.SameOnAllLines
 
 /** Whether the owner of an exchange is alive, if it is on another machine, whose clock may be wrong. */
+@SameOnAllLines
 class HeartbeatSuite extends AnyFunSuite with ZOrderSession {
   private val leaseMs = 1500L
 
