@@ -8,6 +8,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.zorder.SharedTables
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import sparkzorder.ShortRun
 import sparkzorder.mark.SameOnAllLines
 
 /** What a query skips and why not more, told without running it. */
@@ -324,7 +325,7 @@ class ExplainSuite extends AnyFunSuite with SkippedScans with SharedTables {
           "timestamp_ntz'2018-01-01 00:00:00' + make_dt_interval(0, cast(id as int)) n",
           "cast(id as decimal(20, 2)) w").write.parquet(path.toString)
         index(path)
-        val cases = Seq(
+        val all = Seq(
           "to_date(ts) = date'2018-11-04'" -> 1,
           "cast(ts as date) BETWEEN date'2018-02-17' AND date'2018-02-18'" -> 1,
           "to_date(ts) IN (date'2018-01-05', date'2020-09-20')" -> 2,
@@ -350,8 +351,9 @@ class ExplainSuite extends AnyFunSuite with SkippedScans with SharedTables {
           "w = 4711.5D" -> 1,
           "w < 2400.0D" -> 1,
           "month(ts) = 3" -> 10)
-        val all = cases.zipWithIndex.map { case ((where, _), i) => s"count_if($where) c$i" }.mkString(", ")
-        val counts = spark.sql(s"SELECT $all FROM parquet.`$path`").head()
+        val cases = if (ShortRun.is) all.grouped(3).map(_.head).toSeq else all
+        val count = cases.zipWithIndex.map { case ((where, _), i) => s"count_if($where) c$i" }.mkString(", ")
+        val counts = spark.sql(s"SELECT $count FROM parquet.`$path`").head()
         cases.zipWithIndex.foreach { case ((where, files), i) =>
           val query = spark.sql(s"SELECT id FROM parquet.`$path` WHERE $where")
           assert(query.collect().length === counts.getLong(i), where)
