@@ -1,4 +1,7 @@
-"""The extras of the wheel, beside each pyspark: pip finds versions that fit together, and they do."""
+"""The extras of the wheel, beside each pyspark: pip finds versions that fit together, and they do.
+
+What it finds is what the package index has today, so only `make test-all` asks.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,7 @@ def pip(python, *words):
     return subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
 
 
+@pytest.mark.long
 def test_pip_finds_versions_that_fit_together():
     more = ["--dry-run", "--ignore-installed", "--quiet", "--only-binary", ":all:", "--report", "-"]
     done = pip(sys.executable, "install", *more, *wanted())

@@ -3,7 +3,10 @@ package org.apache.spark.sql.zorder.store
 import java.nio.file.Files
 
 import org.apache.hadoop.fs.Path
+import org.scalatest.concurrent.Eventually.eventually
+import org.scalatest.concurrent.PatienceConfiguration.Timeout
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.time.{Seconds, Span}
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.util.Utils
@@ -26,13 +29,23 @@ class CounterSuite extends AnyFunSuite with StoreFixture {
     "fs.file.impl" -> classOf[CountingFileSystem].getName,
     "fs.file.impl.disable.cache" -> "true")
 
-  /** The server answers before it logs. */
-  private def logged(query: => Any): Seq[Long] = {
+  /** The server answers before it logs: all of it is there when a later request is. */
+  private def settled(): Unit = {
+    val last = new Path(place("last"))
+    fs.exists(last)
+    eventually(Timeout(Span(20, Seconds))) {
+      assert(S3Server.requests().exists(_.key.contains(last.getParent.getName)))
+    }
+    // those beside it
     Thread.sleep(300)
+  }
+
+  private def logged(query: => Any): Seq[Long] = {
+    settled()
     val made = requests {
       query
-      Thread.sleep(300)
-    }
+      settled()
+    }.filterNot(_.key.contains("last"))
     assert(made.map(_.action).toSet.subsetOf(kinds.toSet))
     kinds.map(kind => made.count(_.action == kind).toLong)
   }
