@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import tables
 from oracle import multiset
 from spark_zorder import ZOrderTable
+
+UNCOMPILED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+
+
+@pytest.fixture(autouse=True)
+def uncompiled(session):
+    """`make test` compiles none of these statements on few rows: that takes longer than running one."""
+    settings = UNCOMPILED if os.environ.get("SHORT_TESTS") == "1" else {}
+    for key, value in settings.items():
+        session.conf.set(key, value)
+    yield
+    for key in settings:
+        session.conf.unset(key)
 
 
 def of_path(walk, kind):

@@ -8,7 +8,7 @@ import threading
 
 import spark_zorder
 from spark_zorder import _session
-from support import digest, plain_builder, write_table
+from support import digest, plain_builder, uncompiled, write_table
 
 FOLDER = sys.argv[1]
 
@@ -47,7 +47,7 @@ def said(call):
 
 
 def main():
-    spark = plain_builder(FOLDER).getOrCreate()
+    spark = uncompiled(plain_builder(FOLDER)).getOrCreate()
     before = spark_zorder.doctor(spark, show=None)
     refused = refusals(spark)
     configured = said(lambda: spark_zorder.configure(plain_builder(FOLDER)))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import spark_zorder
 import thrift_metastore
-from support import plain_builder
+from support import plain_builder, uncompiled
 
 FOLDER = sys.argv[1]
 ROWS = """
@@ -105,12 +105,9 @@ def lived(spark, table, by=""):
 def session(key, value):
     """Its metastore is where this setting says."""
     builder = (
-        plain_builder(FOLDER)
+        uncompiled(plain_builder(FOLDER))
         .config("spark.sql.catalogImplementation", "hive")
         .config(f"spark.hadoop.{key}", value)
-        # many statements on few rows: compiling one takes longer than running it
-        .config("spark.sql.codegen.wholeStage", "false")
-        .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config(
             "spark.driver.extraJavaOptions",
             f"-Dderby.system.home={FOLDER}/derby -Dderby.system.durability=test",

@@ -6,16 +6,16 @@ import json
 import sys
 
 import spark_zorder
-from support import plain_builder, write_table
+from support import plain_builder, uncompiled, write_table
 
 FOLDER = sys.argv[1]
 
 
 def main():
-    spark = plain_builder(FOLDER).getOrCreate()
+    spark = uncompiled(plain_builder(FOLDER)).getOrCreate()
     path = write_table(spark, f"{FOLDER}/t")
     spark.stop()
-    spark = spark_zorder.configure(plain_builder(FOLDER)).getOrCreate()
+    spark = spark_zorder.configure(uncompiled(plain_builder(FOLDER))).getOrCreate()
     row = spark.sql(f"ZORDER TABLE '{path}' BY (a, b) WITH (fileCount = 4, force = true)").collect()[0]
     keys = spark.range(4).repartition(2).select(spark_zorder.zorder("id")).distinct().count()
     facts = {"status": row["status"], "keys": keys, "doctor": spark_zorder.doctor(spark).ok}

@@ -29,6 +29,13 @@ def plain_builder(folder):
     )
 
 
+def uncompiled(builder):
+    """For many statements on few rows: compiling one takes longer than running it."""
+    return builder.config("spark.sql.codegen.wholeStage", "false").config(
+        "spark.sql.codegen.factoryMode", "NO_CODEGEN"
+    )
+
+
 def write_table(spark, path, rows=20_000, files=4):
     """Two columns that have nothing to do with the order of the rows, and a third that has."""
     spark.range(0, rows, 1, files).selectExpr(
