@@ -135,8 +135,7 @@ private[stats] final class FooterReader(
       val groups = blocks.indices.map { i =>
         val rows = blocks(i).getRowCount
         val zones = wanted.map(_.of(chunks(i), rows)).toIndexedSeq
-        val nullFree = wanted.indices
-          .filter(wanted(_).chunk(chunks(i), rows).flatMap(ParquetZones.nulls).contains(0L)).toSet
+        val nullFree = wanted.indices.filter(wanted(_).isNullFree(chunks(i), rows)).toSet
         RowGroup(
           rows,
           blocks(i).getCompressedSize,
@@ -165,11 +164,17 @@ private[stats] final class FooterReader(
   }
 }
 
-/** How one requested column is found among a file's chunks, and its zone read. */
+/**
+ * How one requested column is found among a file's chunks, and its zone read.
+ *
+ * @param keepsValues
+ *   whether what is no NULL in the file is none in the table
+ */
 private[stats] final case class ChunkZone(
     path: Option[Seq[String]],
     decoder: Option[ZoneDecoder],
     absent: Zone,
+    keepsValues: Boolean = true,
     unknown: Zone = Zone.Unknown) {
 
   /** Adds the bounds that the table format knows of a timestamp, where the file has none. */
@@ -180,6 +185,9 @@ private[stats] final case class ChunkZone(
   /** None also where the counts of a chunk contradict the rows of its row group: then nothing of it is believed. */
   def chunk(chunks: Map[Seq[String], ColumnChunkMetaData], rows: Long): Option[ColumnChunkMetaData] =
     path.flatMap(chunks.get).filter(ParquetZones.countsAgree(_, rows))
+
+  def isNullFree(chunks: Map[Seq[String], ColumnChunkMetaData], rows: Long): Boolean =
+    keepsValues && chunk(chunks, rows).flatMap(ParquetZones.nulls).contains(0L)
 
   def of(chunks: Map[Seq[String], ColumnChunkMetaData], rows: Long): Zone =
     if (path.isEmpty) absent
@@ -206,7 +214,9 @@ private[stats] object ChunkZone {
     found match {
       case Seq(leaf) if leaf.maxRepetition == 0 =>
         val stored = message.getType(leaf.path: _*).asPrimitiveType
-        ChunkZone(Some(leaf.path), ParquetZones.decoder(stored, column, origin), column.absent)
+        val decoder = ParquetZones.decoder(stored, column, origin)
+        val keepsValues = decoder.isDefined || !ParquetZones.mayNullify(column.dataType)
+        ChunkZone(Some(leaf.path), decoder, column.absent, keepsValues)
       case Seq() =>
         val otherwiseThere = column.stored match {
           case StoredAs.Named(path) => schema.leaves.exists(l => folded(l.column).startsWith(folded(path)))

@@ -124,7 +124,10 @@ object PageIndex {
     } yield found
     pages.fold(IndexedSeq(Block(block.getRowCount, IndexedSeq(whole)))) { found =>
       // a page index cuts long values short, and no reader comes to the page of a row group that it skips
-      found.map(page => page.copy(zones = page.zones.map(Zone.within(_, whole))))
+      found.map { page =>
+        val nullFree = if (wanted.keepsValues) page.nullFree else Set.empty[Int]
+        page.copy(zones = page.zones.map(Zone.within(_, whole)), nullFree = nullFree)
+      }
     }
   }
 }

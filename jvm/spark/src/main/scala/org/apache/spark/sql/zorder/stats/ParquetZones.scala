@@ -48,6 +48,12 @@ object ParquetZones {
     if (statistics == null || !statistics.isNumNullsSet) None else Some(statistics.getNumNulls)
   }
 
+  /**
+   * Whether values of a file that cannot be read as the column's type may be NULL to a query: Spark's row-based reader
+   * makes NULL of decimals with more digits than the type has (`UnsafeRowWriter`).
+   */
+  def mayNullify(dataType: DataType): Boolean = dataType.isInstanceOf[DecimalType]
+
   /** Whether a column that is in no list has a value for each row of its row group, and no more NULLs than that. */
   def countsAgree(chunk: ColumnChunkMetaData, rows: Long): Boolean =
     chunk.getValueCount == rows && nulls(chunk).forall(_ <= rows)

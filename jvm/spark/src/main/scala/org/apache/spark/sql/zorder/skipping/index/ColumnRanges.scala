@@ -5,6 +5,7 @@ import java.util.BitSet
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.stats.ParquetZones
 import sparkzorder.curve.{BelowBytes, NormalizedBytes, NormalizedLong, NormalizedValue}
 import sparkzorder.curve.cost.{Condition, SortedValues}
 
@@ -76,6 +77,14 @@ final class ColumnRanges(
 }
 
 object ColumnRanges {
+
+  /**
+   * Counts of NULLs as far as they hold for queries: values of unknown files may be NULL there
+   * ([[ParquetZones.mayNullify]]).
+   */
+  def believed(dataType: DataType, states: Array[Byte], nulls: Array[Long]): Array[Long] =
+    if (!ParquetZones.mayNullify(dataType)) nulls
+    else Array.tabulate(nulls.length)(f => if (states(f) == Unknown) -1L else nulls(f))
 
   /** Nothing is known of the file's values. */
   val Unknown: Byte = 0

@@ -309,7 +309,7 @@ private[skipping] object IndexFile {
       if (ranges == 0) NoRanges
       else if (in.readBoolean()) LongRanges(readLongs(ranges, in), readLongs(ranges, in))
       else BytesRanges(readByteStrings(ranges, in), readByteStrings(ranges, in))
-    new ColumnRanges(dataType, states, nulls, offsets, bounds)
+    new ColumnRanges(dataType, states, ColumnRanges.believed(dataType, states, nulls), offsets, bounds)
   }
 
   private def writeSection(s: Section, out: DataOutputStream): Unit = {
