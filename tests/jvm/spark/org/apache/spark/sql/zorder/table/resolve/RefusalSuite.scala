@@ -183,6 +183,8 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     refuses("TABLE_REFUSED.TEMPORARY_VIEW", "passing")(
       TableResolver.open(classic, TableRef.Name(Seq("passing"))))
     refuses("TABLE_REFUSED.BUCKETED", "bucketed", "INTO")(openName("buckets"))
+    val buckets = spark.sessionState.catalog.getTableMetadata(TableIdentifier("buckets", Some("default")))
+    refuses("TABLE_REFUSED.BUCKETED", "buckets is bucketed")(open(buckets.location.getPath).checkBeforeRun())
     rows(0, 5).write.format("parquet").option("PathGlobFilter", "part-*").saveAsTable("some_files")
     refuses("TABLE_REFUSED.READ_OPTION", "some_files has the option pathGlobFilter = 'part-*'")(
       openName("some_files"))

@@ -291,6 +291,14 @@ private[zorder] class PathParquetTable(
 
   override def afterword: Option[String] = Some(ParquetTable.exchanged(root))
 
+  /** Not when the table is opened: what an earlier version has rewritten by the path can still be rolled back. */
+  override def checkBeforeRun(): Unit = {
+    registered.filter(_.bucketSpec.isDefined).foreach { t =>
+      refuse("ZORDER_TABLE_REFUSED.BUCKETED", "table" -> t.identifier.unquotedString)
+    }
+    super.checkBeforeRun()
+  }
+
   /** The first time those of the opened table; later calls list them again. */
   override def files(): Seq[DataFile] = {
     val tree = if (isListed) DirectoryListing.walk(fs, root) else firstListing
