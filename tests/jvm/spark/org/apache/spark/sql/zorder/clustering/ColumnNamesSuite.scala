@@ -166,6 +166,24 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("columns that Spark makes of directories, though the catalog names no partitions, keep their values") {
+    withTempDir { dir =>
+      withTable("inferred") {
+        val path = dir.resolve("t")
+        for (a <- 1 to 2) spark.range(0, 100, 1, 2).write.parquet(s"$path/a=$a")
+        spark.sql(s"CREATE TABLE inferred (id BIGINT, a INT) USING parquet LOCATION '$path'")
+        def sums = spark.sql("SELECT count(*), sum(a) FROM inferred").head().toSeq
+        assert(sums === Seq(200L, 300L))
+        val e = intercept[ZOrderException](one("ZORDER TABLE inferred FULL BY (id) WITH (location = 'move')"))
+        assert(e.condition === "ZORDER_TABLE_REFUSED.PARTITIONS_NOT_DECLARED")
+        assert(e.getMessage.contains("directories such as a=") && e.getMessage.contains("PARTITIONED BY (a)"))
+        done(one("ZORDER TABLE inferred FULL BY (id) WITH (verify = 'checksum')"))
+        assert(sums === Seq(200L, 300L))
+        spark.table("inferred").inputFiles.foreach(f => assert(spark.read.parquet(f).columns.toSeq === Seq("id")))
+      }
+    }
+  }
+
   test("a default that a file has brought along from another table is none of this one's") {
     withTempDir { dir =>
       withTable("source", "plain") {

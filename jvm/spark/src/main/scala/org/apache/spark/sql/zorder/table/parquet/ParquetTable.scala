@@ -271,12 +271,17 @@ private[zorder] class PathParquetTable(
   private lazy val firstListing = opened
   private var isListed = false
   private lazy val content = PathContent.read(session, root, firstListing)
-  private val flat = registered.filter(t => named && t.partitionColumnNames.isEmpty)
   private var runs = state.nextNumber()
 
   override def schema: StructType =
-    StoredAs.byName(flat.map(_.schema).getOrElse(StructType(content.dataSchema ++ content.partitionSchema)))
-  override def declared: Option[StructType] = flat.map(t => StoredAs.byName(t.dataSchema))
+    StoredAs.byName(StructType(declared.getOrElse(content.dataSchema) ++ content.partitionSchema))
+
+  /** As Spark reads the table: what directories say is no column of the files, though the catalog may have it as one. */
+  override def declared: Option[StructType] = registered.filter(_ => named).map { t =>
+    val same = session.sessionState.conf.resolver
+    val inDirectories = content.partitionSchema.fieldNames
+    StoredAs.byName(StructType(t.dataSchema.filterNot(f => inDirectories.exists(same(_, f.name)))))
+  }
   override def partitionSchema: StructType = content.partitionSchema
 
   /** Files that lack a column have NULL there if they are read by their path, and the default if by the name. */

@@ -196,11 +196,24 @@ private[table] object CatalogResolver {
     if (tree.exists(_.isEmpty) && !fs.exists(entry.root)) gone(name, entry.root)
     PathRefusals.foreign(fs, entry.root, tree)
     tree.foreach(PathRefusals.shape(entry.root, _))
+    tree.foreach(undeclared(name, _))
     val table = new CatalogParquetTable(entry, agreed, tree, journals, whole(entry.files()))
     if (entry.partitioned) FormatRefusals.partitions(name, table.liveDirs())
     if (access == Access.Change) movable(fs, table)
     table
   }
+
+  /**
+   * Spark makes columns of directories though the catalog names no partition columns; files that move leave them behind.
+   */
+  private def undeclared(name: String, tree: DirectoryListing): Unit =
+    tree.data.find(_.parent.nonEmpty).foreach { f =>
+      refuse(
+        "ZORDER_TABLE_REFUSED.PARTITIONS_NOT_DECLARED",
+        "table" -> name,
+        "dir" -> f.parent,
+        "columns" -> f.parent.split('/').map(_.takeWhile(_ != '=')).mkString(", "))
+    }
 
   /** What keeps directories from being moved. */
   private def movable(fs: FileSystem, table: CatalogParquetTable): Unit = {

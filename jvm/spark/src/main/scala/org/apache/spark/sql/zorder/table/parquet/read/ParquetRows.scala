@@ -45,7 +45,7 @@ private[zorder] object ParquetRows {
         new ParquetFileFormat,
         Map.empty)(session)
     val plan = LogicalRelation(relation)
-    val output = plan.output.take(dataSchema.length + partitionSchema.length)
+    val output = plan.output.filterNot(a => InputRelation.OwnColumns.contains(a.name))
     // beside a column of this name, Spark does not show the place of a row by it
     val shown = !output.exists(_.name.equalsIgnoreCase(FileFormat.METADATA_NAME))
     new InputRelation(plan, output, if (shown) Place else Nil)
