@@ -166,6 +166,24 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("defaults of a table whose partitions are listed and not in the catalog: a run by the name keeps them") {
+    withTempDir { dir =>
+      withTable("listed") {
+        withConf("spark.sql.hive.manageFilesourcePartitions" -> "false") {
+          val path = dir.resolve("t")
+          spark.sql(s"CREATE TABLE listed (id BIGINT, p INT) USING parquet PARTITIONED BY (p) LOCATION '$path'")
+          spark.sql("INSERT INTO listed SELECT id, id % 2 FROM range(100)")
+          spark.sql("ALTER TABLE listed ADD COLUMN c BIGINT DEFAULT 5")
+          spark.sql("INSERT INTO listed SELECT id, 7, id % 2 FROM range(100, 200)")
+          def sums = spark.sql("SELECT count(*), sum(c), sum(p) FROM listed").head().toSeq
+          assert(sums === Seq(200L, 1200L, 100L))
+          done(one("ZORDER TABLE listed FULL BY (id) WITH (verify = 'checksum')"))
+          assert(sums === Seq(200L, 1200L, 100L))
+        }
+      }
+    }
+  }
+
   test("columns that Spark makes of directories, though the catalog names no partitions, keep their values") {
     withTempDir { dir =>
       withTable("inferred") {
