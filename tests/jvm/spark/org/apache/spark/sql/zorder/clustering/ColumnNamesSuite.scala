@@ -166,12 +166,13 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("defaults of a table whose partitions are listed and not in the catalog: a run by the name keeps them") {
+  test("defaults of a table whose partitions are listed and not in the catalog: a run keeps them, too") {
     withTempDir { dir =>
       withTable("listed") {
         withConf("spark.sql.hive.manageFilesourcePartitions" -> "false") {
           val path = dir.resolve("t")
-          spark.sql(s"CREATE TABLE listed (id BIGINT, p INT) USING parquet PARTITIONED BY (p) LOCATION '$path'")
+          spark.sql("CREATE TABLE listed (id BIGINT, p INT) USING parquet PARTITIONED BY (p) " +
+            s"LOCATION '$path'")
           spark.sql("INSERT INTO listed SELECT id, id % 2 FROM range(100)")
           spark.sql("ALTER TABLE listed ADD COLUMN c BIGINT DEFAULT 5")
           spark.sql("INSERT INTO listed SELECT id, 7, id % 2 FROM range(100, 200)")
@@ -197,7 +198,8 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
         assert(e.getMessage.contains("directories such as a=") && e.getMessage.contains("PARTITIONED BY (a)"))
         done(one("ZORDER TABLE inferred FULL BY (id) WITH (verify = 'checksum')"))
         assert(sums === Seq(200L, 300L))
-        spark.table("inferred").inputFiles.foreach(f => assert(spark.read.parquet(f).columns.toSeq === Seq("id")))
+        val columns = spark.table("inferred").inputFiles.map(f => spark.read.parquet(f).columns.toSeq)
+        assert(columns.toSet === Set(Seq("id")))
       }
     }
   }

@@ -276,7 +276,7 @@ private[zorder] class PathParquetTable(
   override def schema: StructType =
     StoredAs.byName(StructType(declared.getOrElse(content.dataSchema) ++ content.partitionSchema))
 
-  /** As Spark reads the table: what directories say is no column of the files, though the catalog may have it as one. */
+  /** As Spark reads the table: what directories say is no column of the files, even if the catalog has it as one. */
   override def declared: Option[StructType] = registered.filter(_ => named).map { t =>
     val same = session.sessionState.conf.resolver
     val inDirectories = content.partitionSchema.fieldNames

@@ -204,7 +204,8 @@ private[table] object CatalogResolver {
   }
 
   /**
-   * Spark makes columns of directories though the catalog names no partition columns; files that move leave them behind.
+   * Spark makes columns of directories though the catalog names no partition columns. Files that move leave them
+   * behind.
    */
   private def undeclared(name: String, tree: DirectoryListing): Unit =
     tree.data.find(_.parent.nonEmpty).foreach { f =>
