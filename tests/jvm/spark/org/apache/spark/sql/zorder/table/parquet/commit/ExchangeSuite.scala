@@ -429,6 +429,27 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
     }
   }
 
+  test("a managed table that is made again after a run by its path has died there has its new rows alone") {
+    // the table of a path is looked for in the current database alone
+    spark.sql("CREATE DATABASE other")
+    try {
+      rows(0, 40, 2).write.format("parquet").saveAsTable("other.t")
+      val made = spark.sessionState.catalog.getTableMetadata(TableIdentifier("t", Some("other")))
+      val table = open(made.location.getPath)
+      val r = stage(table, table.files(), "r1")
+      assert(crashAt("moved-old")(r.commit()), "the point was not reached")
+      spark.sql("DROP TABLE other.t")
+      spark.sql("CREATE TABLE other.t (id LONG, v LONG, p LONG) USING parquet")
+      rows(100, 110).write.insertInto("other.t")
+      val ref = TableRef.Name(Seq("other", "t"))
+      assert(refused(rolledBack(ref)).contains("There is no run of"))
+      assert(vacuumed(ref).map(status) == Seq("DELETED"))
+      spark.sql("REFRESH TABLE other.t")
+      assert(tableIds("other.t") == (100L until 110L))
+      assert(traces(made.location.getPath).isEmpty)
+    } finally spark.sql("DROP DATABASE other CASCADE")
+  }
+
   test("a partition with a location of its own is refused by name, unless its files may move") {
     make("external partitioned")
     val far = dir("far")

@@ -266,8 +266,7 @@ private[zorder] class PathParquetTable(
   /** DROP deletes the data of a managed table: what lay there before was another table's. */
   override def identity: String = managedBy.map(TableIdentity.of).getOrElse("")
   override def owns(journal: Journal): Boolean =
-    journal.kind == JournalKind.Path && !TableIdentity.differ(journal.table, identity) &&
-      (journal.table.nonEmpty || managedBy.forall(_.createTime <= journal.changedMs))
+    journal.kind == JournalKind.Path && !TableIdentity.isOfEarlier(journal, identity)
   private lazy val firstListing = opened
   private var isListed = false
   private lazy val content = PathContent.read(session, root, firstListing)
@@ -357,7 +356,7 @@ private[zorder] class PathParquetTable(
   }
 
   override private[parquet] def recoverCommits(stagingMs: Long): Unit =
-    PathRecovery.recover(store, store.all(), mark, stagingMs)
+    PathRecovery.recover(store, store.all(), mark, stagingMs, identity)
 
   /** Stops the run if another run has committed since it began, or the catalog has the table no more, or elsewhere. */
   private def checkBase(): Unit = {

@@ -45,7 +45,7 @@ private[zorder] object PathRecovery {
       stagingMs: Long = StagingMs,
       identity: String = ""): Unit = {
     val (ours, dropped) =
-      journals.filter(_.kind == JournalKind.Path).partition(j => !TableIdentity.differ(j.table, identity))
+      journals.filter(_.kind == JournalKind.Path).partition(j => !TableIdentity.isOfEarlier(j, identity))
     dropped.filter(isUnfinished).foreach(new PathCompletion(store, mark).closeDropped)
     ours.foreach(recoverOne(store, mark, _, stagingMs))
     // of a commit that died right before it took its mark away
@@ -197,7 +197,8 @@ private[parquet] final class PathCompletion(store: JournalStore, mark: ExchangeM
       FileMoves.deleteEmptyDirs(fs, store.retired(journal.txn))
       store.delete(journal)
     } else {
-      store.write(journal.copy(units = left).at(JournalState.Done))
+      // with its own time, by which it is known as an earlier table's
+      store.write(journal.copy(units = left).at(JournalState.Done).copy(changedMs = journal.changedMs))
       ()
     }
   }

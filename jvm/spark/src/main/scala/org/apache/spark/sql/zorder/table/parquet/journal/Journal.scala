@@ -444,6 +444,14 @@ private[zorder] object TableIdentity {
   /** Certainly two tables. "" is a path, which may be that of any table. */
   def differ(a: String, b: String): Boolean = a.nonEmpty && b.nonEmpty && !same(a, b)
 
+  /**
+   * Whether a journal certainly is of a table that lay there before the one of this identity, which a run by the path did
+   * not know.
+   */
+  def isOfEarlier(journal: Journal, identity: String): Boolean =
+    differ(journal.table, identity) ||
+      (journal.table.isEmpty && Try(created(identity).toLong).toOption.exists(_ > journal.changedMs))
+
   def name(identity: String): String = identity.substring(0, math.max(0, identity.lastIndexOf('@')))
 
   private def created(identity: String): String = identity.substring(identity.lastIndexOf('@') + 1)

@@ -105,7 +105,7 @@ private[zorder] object UnfinishedCommits {
   private val PollMs = 50L
 
   private def away(fs: FileSystem, journals: Seq[Journal], identity: String): Option[(Journal, Path)] = {
-    val moving = journals.filter(j => j.isExchanging && !TableIdentity.differ(j.table, identity))
+    val moving = journals.filter(j => j.isExchanging && !TableIdentity.isOfEarlier(j, identity))
     // on the way home, the catalog names the places that files are taken from
     val dirs = moving.flatMap(j =>
       j.units.map(u => j -> (if (j.kind == JournalKind.Path) u.target else u.staged)))
