@@ -13,6 +13,7 @@ import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.execution.command.{CreateTableCommand, CreateTableLikeCommand, LoadDataCommand}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.table.{CrashPoints, TableRef}
@@ -426,6 +427,29 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
       assert(refreshed() == (100L until 110L), how)
       spark.sql("DROP TABLE t")
       delete(new File(path))
+    }
+  }
+
+  test("commands of Hive's kind of tables finish what a run that died has left before they change anything") {
+    val name = TableIdentifier("t", Some("default"))
+    Seq("LOAD DATA", "STORED AS PARQUET", "LIKE").foreach { how =>
+      val path = make("external")
+      val table = openName("t")
+      val r = stage(table, table.files(), "r1")
+      assert(crashAt("moved-old")(r.commit()), "the point was not reached")
+      val serde = Some("org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe")
+      val made = meta.copy(provider = Some("hive"), storage = meta.storage.copy(serde = serde))
+      val command = how match {
+        case "LOAD DATA" =>
+          LoadDataCommand(name, "/none", isLocal = true, isOverwrite = true, partition = None)
+        case "STORED AS PARQUET" => CreateTableCommand(made, ignoreIfExists = false)
+        case _ => CreateTableLikeCommand(name, name, made.storage, None, Map.empty, ifNotExists = false)
+      }
+      if (how != "LOAD DATA") spark.sql("DROP TABLE t")
+      ExchangeGuard(spark)(command)
+      val states = JournalStore.beside(fs, new Path(path)).all().map(_.state)
+      assert(states == Seq(JournalState.Done) && ids(path) == forty, how)
+      spark.sql("DROP TABLE IF EXISTS t")
     }
   }
 

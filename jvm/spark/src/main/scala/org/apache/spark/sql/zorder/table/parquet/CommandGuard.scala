@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.table.parquet
 
 import java.net.URI
+import java.util.Locale
 
 import org.apache.hadoop.fs.Path
 
@@ -13,6 +14,9 @@ import org.apache.spark.sql.execution.command.{
   AlterTableRenamePartitionCommand,
   CreateDataSourceTableAsSelectCommand,
   CreateDataSourceTableCommand,
+  CreateTableCommand,
+  CreateTableLikeCommand,
+  LoadDataCommand,
   RepairTableCommand,
   TruncateTableCommand
 }
@@ -42,7 +46,8 @@ final private[parquet] class CommandGuard(exchanges: Exchanges) {
   /** The table that a command is about to write to: what it writes during an exchange is kept. */
   private def inserted(plan: LogicalPlan): Option[TableIdentifier] = plan match {
     case insert: InsertIntoHadoopFsRelationCommand => insert.catalogTable.map(_.identifier)
-    case _ => None
+    case load: LoadDataCommand => Some(load.table)
+    case other => ofHive(other, "InsertIntoHiveTable").map(_.identifier)
   }
 
   /** The table whose directories a command is about to delete, to rename or to look for: one that is away would be missed. */
@@ -59,11 +64,20 @@ final private[parquet] class CommandGuard(exchanges: Exchanges) {
   private def placed(plan: LogicalPlan): Option[URI] = plan match {
     case create: CreateDataSourceTableCommand => placeOf(create.table)
     case create: CreateDataSourceTableAsSelectCommand => placeOf(create.table)
-    case _ => None
+    case create: CreateTableCommand => placeOf(create.table)
+    case create: CreateTableLikeCommand => create.fileFormat.locationUri
+    case other => ofHive(other, "CreateHiveTableAsSelectCommand").flatMap(placeOf)
   }
 
-  private def placeOf(table: CatalogTable): Option[URI] =
-    table.storage.locationUri.filter(_ => table.provider.exists(_.equalsIgnoreCase("parquet")))
+  private def placeOf(table: CatalogTable): Option[URI] = table.storage.locationUri.filter { _ =>
+    table.provider.exists(_.equalsIgnoreCase("parquet")) ||
+    table.storage.serde.exists(_.toLowerCase(Locale.ROOT).contains("parquet"))
+  }
+
+  /** The table of a command of spark-hive, whose classes may not be there. */
+  private def ofHive(plan: LogicalPlan, command: String): Option[CatalogTable] =
+    if (plan.getClass.getName != s"org.apache.spark.sql.hive.execution.$command") None
+    else plan.productIterator.collectFirst { case table: CatalogTable => table }
 
   /** Of a table that was dropped, a dead exchange would be finished over what is written there now. */
   private def finishBeside(place: URI): Unit = if (renames(place)) {

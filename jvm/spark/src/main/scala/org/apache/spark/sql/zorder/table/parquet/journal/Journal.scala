@@ -445,8 +445,8 @@ private[zorder] object TableIdentity {
   def differ(a: String, b: String): Boolean = a.nonEmpty && b.nonEmpty && !same(a, b)
 
   /**
-   * Whether a journal certainly is of a table that lay there before the one of this identity, which a run by the path did
-   * not know.
+   * Whether a journal certainly is of a table that lay there before the one of this identity. A run by the path may not
+   * have known its table; then the time tells.
    */
   def isOfEarlier(journal: Journal, identity: String): Boolean =
     differ(journal.table, identity) ||
