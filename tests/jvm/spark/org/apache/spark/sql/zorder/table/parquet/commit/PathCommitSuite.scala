@@ -45,6 +45,17 @@ class PathCommitSuite extends AnyFunSuite with TableFixture {
     assert(open(path).state.runs().map(_.number) == Seq(1, 2))
   }
 
+  test("a directory keeps the bit that gives new files its group, and the sticky one") {
+    val path = plain("bits")
+    val place = new File(path).toPath
+    def mode = Files.getAttribute(place, "unix:mode").asInstanceOf[Int] & 0xfff
+    val bits = Integer.parseInt("3775", 8)
+    Files.setAttribute(place, "unix:mode", Int.box(bits))
+    assert(mode == bits)
+    rewriteAll(open(path))
+    assert(mode == bits && ids(path) == (0L until 40L))
+  }
+
   test("files that are not inputs keep name, time and content; summaries go") {
     val path = plain("part")
     write(s"$path/_notes/readme.txt", "mine")

@@ -1,11 +1,9 @@
 package org.apache.spark.sql.zorder.table.parquet.files
 
 import java.io.{FileNotFoundException, IOException}
-import java.nio.file.{Files, LinkOption, Paths, StandardCopyOption}
+import java.nio.file.{Files, LinkOption, Path => JPath, Paths, StandardCopyOption}
 import java.nio.file.attribute.{PosixFileAttributeView, PosixFileAttributes}
 import java.util.UUID
-
-import scala.collection.JavaConverters._
 
 import org.apache.hadoop.fs.{
   FSDataOutputStream,
@@ -138,19 +136,25 @@ private[zorder] object FilePermissions {
 
   /** Copies with java.nio, because Hadoop runs a shell command for each local file. */
   private def copyLocal(from: Path, to: Path): Unit = {
-    val source = Paths.get(from.toUri.getPath)
-    val view = Files.getFileAttributeView(
-      Paths.get(to.toUri.getPath),
-      classOf[PosixFileAttributeView],
-      LinkOption.NOFOLLOW_LINKS)
+    val (source, place) = (Paths.get(from.toUri.getPath), Paths.get(to.toUri.getPath))
+    val view = Files.getFileAttributeView(place, classOf[PosixFileAttributeView], LinkOption.NOFOLLOW_LINKS)
     if (view != null) {
       val wanted = Files.readAttributes(source, classOf[PosixFileAttributes])
       val has = view.readAttributes()
       if (has.group != wanted.group) view.setGroup(wanted.group)
       if (has.owner != wanted.owner) view.setOwner(wanted.owner)
-      if (has.permissions.asScala != wanted.permissions.asScala) view.setPermissions(wanted.permissions)
+      val mode = modeOf(source)
+      if (modeOf(place, LinkOption.NOFOLLOW_LINKS) != mode)
+        Files.setAttribute(place, Mode, Int.box(mode), LinkOption.NOFOLLOW_LINKS)
+      ()
     }
   }
+
+  private val Mode = "unix:mode"
+
+  /** With the bits that no set of permissions has, such as the one that gives new files the group of their directory. */
+  private def modeOf(path: JPath, links: LinkOption*): Int =
+    Files.getAttribute(path, Mode, links: _*).asInstanceOf[Int] & 0xfff
 
   private def copyHadoop(fs: FileSystem, from: Path, to: Path): Unit = {
     val wanted = fs.getFileStatus(from)
