@@ -10,13 +10,18 @@ import org.apache.hadoop.fs.{
   FSDataInputStream,
   FSDataOutputStream,
   FSInputStream,
+  FileStatus,
   Path,
+  RawLocalFileSystem,
   StreamCapabilities
 }
+import org.apache.hadoop.fs.permission.FsPermission
+import org.apache.hadoop.security.AccessControlException
 import org.apache.hadoop.util.Progressable
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.LocalStoreFileSystem
 
 /** A copy on a store is there as a whole, or not at all. */
@@ -53,6 +58,32 @@ class FileMovesSuite extends AnyFunSuite with ZOrderSession {
       assert(Files.readAllBytes(to).toSeq == Seq[Byte](1, 2, 3))
     }
   }
+
+  test("an owner whom this user may not give a file is refused, and what it was tried on is gone") {
+    withTempDir { dir =>
+      val owned = new OwnedFileSystem
+      val files = Seq("mine", "theirs").map(name => new Path(Files.write(dir.resolve(name), whole).toString))
+      val staging = new Path(Files.createDirectory(dir.resolve("staging")).toString)
+      FilePermissions.tryOwners(owned, staging, files.take(1) :+ new Path(s"$dir/gone"))
+      val e = intercept[ZOrderException](FilePermissions.tryOwners(owned, staging, files))
+      assert(e.condition == "ZORDER_NO_PERMISSION.OWNER" && e.sentence.contains("theirs belongs to other:us"))
+      assert(owned.listStatus(staging).isEmpty)
+    }
+  }
+}
+
+/** A file system with a file of another user's, where nobody may give files away. */
+private final class OwnedFileSystem extends RawLocalFileSystem {
+  initialize(URI.create("file:///"), new Configuration(false))
+
+  override def getFileStatus(path: Path): FileStatus = {
+    val s = super.getFileStatus(path)
+    val owner = if (path.getName == "theirs") "other" else "me"
+    new FileStatus(s.getLen, s.isDirectory, 1, 1L, 0L, 0L, FsPermission.getDefault, owner, "us", s.getPath)
+  }
+
+  override def setOwner(path: Path, owner: String, group: String): Unit =
+    throw new AccessControlException("Permission denied")
 }
 
 /**

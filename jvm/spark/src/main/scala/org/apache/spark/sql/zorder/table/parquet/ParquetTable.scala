@@ -114,6 +114,21 @@ private[zorder] trait ParquetTable extends ClusterTable {
   /** Here rather than in the commit, to find out before the work what cannot be set. */
   protected def copyPermissions(staging: Path): Unit
 
+  /** What a run has chosen: its commit gives new files the owners of these. */
+  private var chosen = Seq.empty[DataFile]
+
+  override def check(files: Seq[DataFile]): Unit = chosen = files
+
+  /** The commit gives these owners, too. */
+  private def tryOwners(staging: Path): Unit =
+    if (chosen.nonEmpty && !ObjectStores.isOne(store.fs.getUri.getScheme)) {
+      val dirs = liveDirs()
+      val models = chosen.groupBy(_.partition).toSeq.flatMap { case (partition, inputs) =>
+        new Path(inputs.head.path) +: dirs.get(partition).toSeq
+      }
+      FilePermissions.tryOwners(store.fs, staging, models)
+    }
+
   /** Begins a commit: writes its journal and makes its staging directory, which nobody lists. */
   def prepare(runId: String): Journal = {
     LateFiles.carry(this)
@@ -128,8 +143,12 @@ private[zorder] trait ParquetTable extends ClusterTable {
       store.write(journal)
       store.fs.mkdirs(journal.staging)
       copyPermissions(journal.staging)
+      tryOwners(journal.staging)
       journal
-    } catch { case StorageFailure(said) => discard(journal); refuseStaging(said) }
+    } catch {
+      case StorageFailure(said) => discard(journal); refuseStaging(said)
+      case refused: ZOrderException => discard(journal); throw refused
+    }
   }
 
   private def refuseStaging(said: String): Nothing =
@@ -420,6 +439,7 @@ final private[zorder] class PartitionedParquetTable(entry: CatalogEntry, listed:
         "path" -> root,
         "sql" -> sql)
     }
+    super.check(files)
   }
 
   /**

@@ -5,6 +5,8 @@ import java.nio.file.{Files, LinkOption, Path => JPath, Paths, StandardCopyOptio
 import java.nio.file.attribute.{PosixFileAttributeView, PosixFileAttributes}
 import java.util.UUID
 
+import scala.util.Try
+
 import org.apache.hadoop.fs.{
   FSDataOutputStream,
   FileContext,
@@ -18,7 +20,8 @@ import org.apache.hadoop.fs.{
 }
 import org.apache.hadoop.fs.permission.AclUtil
 import org.apache.hadoop.io.IOUtils
-import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, DriverReads, ObjectStores, StorageFailure}
 
 /** Renames and copies that either happen as intended or fail. */
 private[zorder] object FileMoves {
@@ -134,20 +137,74 @@ private[zorder] object FilePermissions {
     case _ => copyHadoop(fs, from, to)
   }
 
-  /** Copies with java.nio, because Hadoop runs a shell command for each local file. */
-  private def copyLocal(from: Path, to: Path): Unit = {
-    val (source, place) = (Paths.get(from.toUri.getPath), Paths.get(to.toUri.getPath))
-    val view = Files.getFileAttributeView(place, classOf[PosixFileAttributeView], LinkOption.NOFOLLOW_LINKS)
-    if (view != null) {
-      val wanted = Files.readAttributes(source, classOf[PosixFileAttributes])
-      val has = view.readAttributes()
-      if (has.group != wanted.group) view.setGroup(wanted.group)
-      if (has.owner != wanted.owner) view.setOwner(wanted.owner)
-      val mode = modeOf(source)
-      if (modeOf(place, LinkOption.NOFOLLOW_LINKS) != mode)
-        Files.setAttribute(place, Mode, Int.box(mode), LinkOption.NOFOLLOW_LINKS)
-      ()
+  /**
+   * Refuses owners whom this user may not give what he makes. Each is tried on a file, which is deleted again.
+   *
+   * @param dir
+   *   of ours
+   * @param models
+   *   files and directories that a commit will copy owners from; one that is gone is passed over
+   */
+  def tryOwners(fs: FileSystem, dir: Path, models: Seq[Path]): Unit = {
+    val found = DriverReads.each(models, DriverReads.MostRequests)(m => ownerOf(fs, m).map(_ -> m))
+    val ours = ownerOf(fs, dir)
+    val others = found.flatten.toMap.filterNot { case (owner, _) => ours.contains(owner) }
+    if (others.nonEmpty) {
+      val scratch = new Path(dir, s".zorder-${UUID.randomUUID}.tmp")
+      fs.create(scratch, false).close()
+      try others.foreach { case (owner, model) => tryOwner(fs, owner, model, scratch) }
+      finally {
+        fs.delete(scratch, false)
+        ()
+      }
     }
+  }
+
+  private def tryOwner(fs: FileSystem, owner: String, model: Path, scratch: Path): Unit =
+    try copyOwner(fs, model, scratch)
+    catch {
+      case StorageFailure(said) =>
+        refuse("ZORDER_NO_PERMISSION.OWNER", "file" -> model, "owner" -> owner, "cause" -> said)
+    }
+
+  /** As `owner:group`, where the file system has them. */
+  private def ownerOf(fs: FileSystem, path: Path): Option[String] = Try(fs match {
+    case _: LocalFileSystem =>
+      val found = attributes(path)
+      s"${found.owner.getName}:${found.group.getName}"
+    case _ =>
+      val found = fs.getFileStatus(path)
+      s"${found.getOwner}:${found.getGroup}"
+  }).toOption
+
+  private def copyOwner(fs: FileSystem, from: Path, to: Path): Unit = fs match {
+    case _: LocalFileSystem => view(to).foreach(own(_, attributes(from)))
+    case _ =>
+      own(fs, to, fs.getFileStatus(from))
+      ()
+  }
+
+  /** Copies with java.nio, because Hadoop runs a shell command for each local file. */
+  private def copyLocal(from: Path, to: Path): Unit = view(to).foreach { place =>
+    own(place, attributes(from))
+    val mode = modeOf(local(from))
+    if (modeOf(local(to), LinkOption.NOFOLLOW_LINKS) != mode)
+      Files.setAttribute(local(to), Mode, Int.box(mode), LinkOption.NOFOLLOW_LINKS)
+    ()
+  }
+
+  private def local(path: Path): JPath = Paths.get(path.toUri.getPath)
+
+  private def attributes(path: Path): PosixFileAttributes =
+    Files.readAttributes(local(path), classOf[PosixFileAttributes])
+
+  private def view(path: Path): Option[PosixFileAttributeView] = Option(
+    Files.getFileAttributeView(local(path), classOf[PosixFileAttributeView], LinkOption.NOFOLLOW_LINKS))
+
+  private def own(place: PosixFileAttributeView, wanted: PosixFileAttributes): Unit = {
+    val has = place.readAttributes()
+    if (has.group != wanted.group) place.setGroup(wanted.group)
+    if (has.owner != wanted.owner) place.setOwner(wanted.owner)
   }
 
   private val Mode = "unix:mode"
@@ -158,13 +215,19 @@ private[zorder] object FilePermissions {
 
   private def copyHadoop(fs: FileSystem, from: Path, to: Path): Unit = {
     val wanted = fs.getFileStatus(from)
-    val has = fs.getFileStatus(to)
-    if (has.getOwner != wanted.getOwner || has.getGroup != wanted.getGroup)
-      fs.setOwner(to, wanted.getOwner, wanted.getGroup)
+    val has = own(fs, to, wanted)
     if (has.getPermission != wanted.getPermission) fs.setPermission(to, wanted.getPermission)
     if (wanted.hasAcl) {
       val acl = AclUtil.getAclFromPermAndEntries(wanted.getPermission, fs.getAclStatus(from).getEntries)
       fs.setAcl(to, acl)
     }
+  }
+
+  /** @return what the place had before */
+  private def own(fs: FileSystem, place: Path, wanted: FileStatus): FileStatus = {
+    val has = fs.getFileStatus(place)
+    if (has.getOwner != wanted.getOwner || has.getGroup != wanted.getGroup)
+      fs.setOwner(place, wanted.getOwner, wanted.getGroup)
+    has
   }
 }
