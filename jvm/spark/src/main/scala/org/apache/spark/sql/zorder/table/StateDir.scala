@@ -123,6 +123,26 @@ final class StateDir(
     TextFiles.replace(fs, recordFile(record.number), RunRecordJson.write(record))
   }
 
+  /**
+   * In a directory that nobody else knows yet: the record that was staged there gets another number, since another commit
+   * has taken this one. Nothing is done twice.
+   *
+   * @param other
+   *   the text of that commit's record
+   * @param above
+   *   no record of the table has this number or a higher one
+   */
+  def giveWay(number: Int, other: Option[String], above: Int): Unit = {
+    val own = TextFiles.read(fs, recordFile(number))
+    if (own != other) own.flatMap(RunRecordJson.read).foreach { record =>
+      val there = recordFiles()
+      val isDone = records(there).exists { case (file, r) =>
+        file.number != number && r.copy(number = 0) == record.copy(number = 0)
+      }
+      if (!isDone) stage(record.copy(number = math.max(above, StateDir.next(there))), Map.empty)
+    }
+  }
+
   /** The name of the table's directory when its journals were written. A managed table may be renamed since. */
   def base: Option[String] = TextFiles.read(fs, baseFile)
 
@@ -188,6 +208,14 @@ final class StateDir(
 
 object StateDir {
   val Name = "_zorder"
+
+  private val Record = (Name + "/runs/([0-9]{1,9})[.]json").r
+
+  /** The number of a record, by its path below the table. */
+  def recordNumber(rel: String): Option[Int] = rel match {
+    case Record(number) => Some(number.toInt)
+    case _ => None
+  }
 
   /** Threads that read records. */
   val Readers = 8

@@ -17,7 +17,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   JournalState,
   UnfinishedCommits
 }
-import org.apache.spark.sql.zorder.table.storage.TextFiles
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 import sparkzorder.mark.SameOnAllLines
 
 /** docs/spec.md, section 5: the commit of a table known by its path. */
@@ -43,6 +43,23 @@ class PathCommitSuite extends AnyFunSuite with TableFixture {
     rewriteAll(open(path), "r2")
     assert(ids(path) == (0L until 40L))
     assert(open(path).state.runs().map(_.number) == Seq(1, 2))
+  }
+
+  test("of two runs over other files of a path at the same time, each has its record") {
+    val path = plain("two")
+    val (a, b) = (open(path), open(path))
+    val (some, others) = a.files().splitAt(2)
+    val (first, second) = (stage(a, some, "ra"), stage(b, others, "rb"))
+    CrashPoint.meanwhile = {
+      case "prepared" =>
+        CrashPoint.meanwhile = _ => ()
+        first.commit()
+      case _ =>
+    }
+    try second.commit()
+    finally CrashPoint.meanwhile = _ => ()
+    assert(ids(path) == (0L until 40L) && parquetFiles(path).size == 2)
+    assert(open(path).state.runs().map(r => (r.number, r.runId)) == Seq((1, "ra"), (2, "rb")))
   }
 
   test("a directory keeps the bit that gives new files its group, and the sticky one") {

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.parquet.commit
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
-import org.apache.spark.sql.zorder.table.RunRecord
+import org.apache.spark.sql.zorder.table.{RunRecord, StateDir}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.files.{
   DirectoryListing,
@@ -169,9 +169,17 @@ private[zorder] object CarriedOverFiles {
     unit.kept.filterNot(k => names(k.rel)).foreach(k => fs.delete(new Path(unit.staged, k.rel), false))
     wanted.filterNot(known).foreach { f =>
       if (outputs(f.rel)) conflict("ZORDER_CONFLICT.SAME_FILE_NAME", now.root, f.rel)
+      StateDir.recordNumber(f.rel).foreach(giveWay(fs, unit.staged, now, _))
       FileMoves.copy(fs, new Path(now.root, f.rel), new Path(unit.staged, f.rel), f.modified)
     }
     unit.copy(kept = wanted)
+  }
+
+  /** Another run over other files of the path has committed since, and its record has the number of the staged one. */
+  private def giveWay(fs: FileSystem, staged: Path, now: DirectoryListing, number: Int): Unit = {
+    val above = now.files.flatMap(f => StateDir.recordNumber(f.rel)).foldLeft(number)(math.max(_, _)) + 1
+    val other = TextFiles.read(fs, new Path(now.root, s"${StateDir.Name}/runs/$number.json"))
+    new StateDir(fs, staged).giveWay(number, other, above)
   }
 
   /**
