@@ -51,6 +51,18 @@ class ExchangeWritersSuite extends AnyFunSuite with ExchangeFixture {
     assert(refreshed().size == 50 && !new File(s"$path/p=1/p=1").exists)
   }
 
+  test("a nested file that lay there before any exchange, and that no query has read, stays where it is") {
+    val path = make("external partitioned")
+    val stray = listed(plain("stray", 5, 1)).filter(_.getName.endsWith(".parquet")).head
+    copyFile(stray.getPath, s"$path/p=1/p=1/stray.parquet")
+    for (run <- Seq("r1", "r2")) {
+      rewriteAll(openName("t"), run)
+      assert(refreshed() == forty)
+      vacuum()
+      assert(refreshed() == forty && new File(s"$path/p=1/p=1/stray.parquet").exists, run)
+    }
+  }
+
   Seq("external", "external partitioned").foreach { kind =>
     def extra(n: Int) = listed(plain(s"extra$n", 5, 1)).filter(_.getName.endsWith(".parquet")).head.getPath
 

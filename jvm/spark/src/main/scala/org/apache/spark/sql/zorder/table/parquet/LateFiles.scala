@@ -221,7 +221,10 @@ private[zorder] object LateFiles {
     ask(table, found)
     // a directory that is exchanged is away for a moment, in which a committer may make it anew
     val exchanged = if (table.kind == JournalKind.Path) table.liveDirs().toSeq.filter(_._1.nonEmpty) else Nil
-    exchanged.foreach(p => NestedFiles.lift(table.store.fs, p._2))
+    lazy val units = table.doneJournals().flatMap(_.units).groupBy(u => PathText.of(u.target))
+    exchanged.foreach { case (_, dir) =>
+      NestedFiles.lift(table.store.fs, dir, units.getOrElse(PathText.of(dir), Nil))
+    }
     carry(table, found)
   }
 

@@ -308,21 +308,28 @@ private[parquet] object DirectoryRenames {
 private[parquet] object NestedFiles {
 
   def lift(fs: FileSystem, unit: SwapUnit): Unit =
-    if (unit.partition.nonEmpty) lift(fs, unit.target)
+    if (unit.partition.nonEmpty) lift(fs, unit.target, Seq(unit))
 
   /**
-   * Moves them up.
+   * Moves them up, but for those that a commit has found there and carried over: they have not come in an exchange, and
+   * nobody knows what they are.
    *
    * @param dir
    *   of a partition
+   * @param exchanges
+   *   that have made it
    */
-  def lift(fs: FileSystem, dir: Path): Unit = {
+  def lift(fs: FileSystem, dir: Path, exchanges: => Seq[SwapUnit]): Unit = {
     val nested = new Path(dir, dir.getName)
     val tree = DirectoryListing.walk(fs, nested)
-    val found = if (tree.writer.isDefined) Nil else tree.data
-    found.foreach(f => FileMoves.rename(fs, new Path(nested, f.rel), new Path(dir, f.rel)))
-    if (found.nonEmpty) {
-      FileMoves.deleteEmptyDirs(fs, nested)
+    if (tree.writer.isEmpty && tree.data.nonEmpty) {
+      val made = exchanges
+      val before = made.flatMap(_.kept).toSet
+      val come = tree.data.filterNot(f => before(f.copy(rel = s"${dir.getName}/${f.rel}")))
+      if (made.nonEmpty && come.nonEmpty) {
+        come.foreach(f => FileMoves.rename(fs, new Path(nested, f.rel), new Path(dir, f.rel)))
+        FileMoves.deleteEmptyDirs(fs, nested)
+      }
       ()
     }
   }
