@@ -13,6 +13,7 @@ import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.command.{CreateTableCommand, CreateTableLikeCommand, LoadDataCommand}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
@@ -439,7 +440,7 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
       assert(crashAt("moved-old")(r.commit()), "the point was not reached")
       val serde = Some("org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe")
       val made = meta.copy(provider = Some("hive"), storage = meta.storage.copy(serde = serde))
-      val command = how match {
+      val command: LogicalPlan = how match {
         case "LOAD DATA" =>
           LoadDataCommand(name, "/none", isLocal = true, isOverwrite = true, partition = None)
         case "STORED AS PARQUET" => CreateTableCommand(made, ignoreIfExists = false)
