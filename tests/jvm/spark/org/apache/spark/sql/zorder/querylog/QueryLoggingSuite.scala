@@ -163,7 +163,44 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRow
       assert(
         pruned.count() === 100 && pruned.queryExecution.optimizedPlan.toString.contains("dynamicpruning"))
       stop()
-      assert(boxes(log) === Seq((Seq("a not_null"), 1.0), (Seq("a not_null & s equal"), 1.0)))
+      assert(boxes(log) === Seq((Seq("a equal"), 1.0), (Seq("a not_null & s equal"), 1.0)))
+    }
+  }
+
+  test("the keys of a join count for the column: neighbours as ranges, others one by one, many as their bounds") {
+    fresh { (facts, log) =>
+      val dimension = s"$facts-dimension"
+      spark.range(0, 900).selectExpr(
+        "id k",
+        "cast(id div 30 as int) month",
+        "cast(id % 100 as int) rare",
+        "cast(id % 3 as int) often",
+        "concat('n', id) name").write.parquet(dimension)
+      spark.read.parquet(facts).createOrReplaceTempView("q_facts")
+      spark.read.parquet(dimension).createOrReplaceTempView("q_dimension")
+      def ofFacts(query: String): Seq[String] = {
+        val place = s"$log-${query.hashCode}"
+        start(place, "KEEP LITERALS")
+        spark.sql(query).collect()
+        stop()
+        val table = QueryLog.read(Shims.classic(spark), place).queries.filter(_.table.get.endsWith("/t"))
+        table.flatMap(q => shown(q.conjunctions))
+      }
+      def joined(kind: String, on: String, where: String) =
+        ofFacts(s"SELECT sum(f.a) FROM q_facts f $kind JOIN q_dimension d ON $on WHERE $where")
+      assert(joined("", "f.id = d.k", "month = 3") === Seq("id range(90..119)"))
+      assert(joined("", "f.id = d.k", "month IN (3, 4, 9)") === Seq("id range(90..149)", "id range(270..299)"))
+      assert(joined("", "f.id = d.k", "f.a < 5 AND rare = 7") ===
+        Seq(s"a range(..4) & id in 9[${(7 until 900 by 100).mkString(",")}]"))
+      assert(joined("", "f.s = d.name", "rare = 7 AND k < 200") === Seq("s in 2[n107,n7]"))
+      assert(joined("LEFT SEMI", "f.id = d.k AND d.month = 29", "true") === Seq("id range(870..899)"))
+      // 300 keys, none beside another: four ranges, the widest gaps between them are all alike
+      assert(joined("", "f.id = d.k", "often = 1").forall(_.startsWith("id range(")))
+      // of a side that keeps all its rows, the keys say nothing
+      assert(joined("LEFT", "f.id = d.k AND d.month = 3", "f.a = 1") === Seq("a equal[1]"))
+      withConf("spark.sql.adaptive.enabled" -> "false") {
+        assert(joined("", "f.id = d.k", "month = 3") === Seq("id not_null"))
+      }
     }
   }
 

@@ -15,6 +15,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.scheduler.{SparkListener, SparkListenerApplicationEnd}
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
+import org.apache.spark.sql.catalyst.expressions.ExprId
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.QueryExecution
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
@@ -26,6 +27,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.{firstLine, refuse}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.querylog.scan.{ScanStatistics, ScanFinder}
+import org.apache.spark.sql.zorder.skipping.join.ExecutedKeys
 
 /**
  * Turns the query log of a session on and off. The session's settings decide: the next statement applies
@@ -193,11 +195,15 @@ final private class QueryLogListener(session: ClassicSession, val settings: Quer
 
   override def onSuccess(funcName: String, qe: QueryExecution, durationNs: Long): Unit = guarded {
     val began = new Timestamp(System.currentTimeMillis() - NANOSECONDS.toMillis(durationNs))
-    ScanFinder.of(qe.optimizedPlan).foreach { scan =>
+    new ScanFinder(keys(qe)).of(qe.optimizedPlan).foreach { scan =>
       val conjunctions = LoggedRanges.of(scan.ranges, settings.keepLiterals, facts.of(scan))
       if (conjunctions.nonEmpty) recorder.add(QueryShape.logged(scan.table, began, conjunctions))
     }
   }
+
+  /** Without them, a query is logged by its filters. */
+  private def keys(qe: QueryExecution): Map[ExprId, Seq[Set[Any]]] =
+    Try(ExecutedKeys.of(qe.executedPlan)).getOrElse(Map.empty)
 
   /** A query that failed says nothing about what people ask for. */
   override def onFailure(funcName: String, qe: QueryExecution, exception: Exception): Unit = ()

@@ -8,8 +8,10 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.catalog.{CatalogColumnStat, CatalogTable, HiveTableRelation}
 import org.apache.spark.sql.catalyst.expressions.{
   And,
+  Attribute,
   BloomFilterMightContain,
   DynamicPruning,
+  ExprId,
   Expression,
   PlanExpression
 }
@@ -25,17 +27,22 @@ import org.apache.spark.sql.zorder.stats.{Footers, StatColumn, ZoneAlgebra}
 import org.apache.spark.sql.zorder.table.file.{DataFile, OwnScan}
 import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, FilterRanges, ValueText}
 import sparkzorder.curve.{BelowBytes, NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
-import sparkzorder.curve.cost.Interval
+import sparkzorder.curve.cost.{Condition, Interval}
 
 /** One scan of a table in a query. */
 final private[querylog] case class Scan(table: String, leaf: LogicalPlan, ranges: FilterRanges)
 
-/** The scans of an optimised plan that filter rows of a table, subqueries included. */
-private[querylog] object ScanFinder {
+/**
+ * The scans of an optimised plan that filter rows of a table, subqueries included.
+ *
+ * @param keys
+ *   with which the query has joined columns: a scan filters by them, too
+ */
+final private[querylog] class ScanFinder(keys: Map[ExprId, Seq[Set[Any]]]) {
 
   def of(plan: LogicalPlan): Seq[Scan] = {
     val here = plan match {
-      case PhysicalOperation(_, filters, leaf: LeafNode) => scan(filters.reduceOption(And).toSeq, leaf)
+      case PhysicalOperation(_, filters, leaf: LeafNode) => scan(filters.reduceOption(And), leaf)
       case _ => plan.children.flatMap(of)
     }
     here ++ subqueries(plan)
@@ -62,13 +69,20 @@ private[querylog] object ScanFinder {
     case other => other.children.flatMap(plans)
   }
 
-  private def scan(filters: Seq[Expression], leaf: LeafNode): Seq[Scan] =
+  private def scan(filters: Option[Expression], leaf: LeafNode): Seq[Scan] =
     for {
       table <- tableOf(leaf).toSeq
-      filter <- filters
-      ranges = FilterRanges.of(filter)
+      all = filters.map(FilterRanges.of).toSeq ++ leaf.output.flatMap(joined)
+      ranges <- all.reduceOption(_ and _)
       if !ranges.free && ranges.all.nonEmpty
     } yield Scan(table, leaf, ranges)
+
+  private def joined(a: Attribute): Seq[FilterRanges] =
+    for {
+      values <- keys.getOrElse(a.exprId, Nil)
+      column <- FilterColumn.of(a)
+      condition <- JoinedKeys.condition(values, a.dataType)
+    } yield FilterRanges.on(column, condition)
 
   /** The name with its catalog, or the path; None for what is no table, and for the scans of our own runs. */
   private def tableOf(leaf: LeafNode): Option[String] = leaf match {
@@ -85,6 +99,51 @@ private[querylog] object ScanFinder {
       r.identifier.map(i => ColumnPath.sql(r.catalog.map(_.name).toSeq ++ i.namespace :+ i.name))
         .orElse(Some(r.table.name))
     case _ => None
+  }
+}
+
+/** What a log tells of the keys of a join: ranges where most keys are neighbours, else each of them. */
+private[querylog] object JoinedKeys {
+
+  /** More keys become ranges, however far they are from each other. */
+  private val MostListed = 200
+
+  /** No more than a log keeps separate. */
+  private val MostRanges = 4
+
+  /** So many keys of a range in the mean make it worth one. */
+  private val KeysOfRange = 4
+
+  /** None of no keys: such a query reads nothing, and tells nothing. */
+  def condition(keys: Set[Any], dataType: DataType): Option[Condition] =
+    if (keys.isEmpty) None else Normalization.of(dataType).map(n => of(keys.toSeq.map(n.normalize)))
+
+  private def of(keys: Seq[NormalizedValue]): Condition = {
+    val numbers = keys.collect { case NormalizedLong(v) => v }.sorted.toArray
+    if (numbers.length == keys.length) ofNumbers(numbers)
+    else if (keys.length <= MostListed) Condition.in(keys)
+    else {
+      val sorted = keys.sortWith((a, b) => a.compare(b) < 0)
+      Condition.between(sorted.head, sorted.last)
+    }
+  }
+
+  /** @param sorted distinct */
+  private def ofNumbers(sorted: Array[Long]): Condition = {
+    def gap(i: Int): Long = sorted(i) - sorted(i - 1)
+    val gaps = (1 until sorted.length).filter(gap(_) != 1L)
+    val areRuns = gaps.length < MostRanges && gaps.length + 1 < sorted.length ||
+      sorted.length >= KeysOfRange * (gaps.length + 1)
+    if (sorted.length <= MostListed && !areRuns) Condition.in(sorted.toSeq.map(NormalizedLong(_)))
+    else {
+      val widest = gaps.sortWith((i, j) => java.lang.Long.compareUnsigned(gap(i), gap(j)) > 0)
+      val starts = 0 +: widest.take(MostRanges - 1).sorted
+      val ends = starts.tail :+ sorted.length
+      val ranges = starts.zip(ends).map { case (from, until) =>
+        Interval(Some(NormalizedLong(sorted(from))), Some(NormalizedLong(sorted(until - 1))))
+      }
+      Condition(ranges.toIndexedSeq, orNull = false)
+    }
   }
 }
 

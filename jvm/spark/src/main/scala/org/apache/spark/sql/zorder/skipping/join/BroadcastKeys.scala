@@ -136,13 +136,18 @@ private[join] object BroadcastKeys {
   /** None for a side that is not, or not yet, broadcast by these keys. */
   def of(side: LogicalPlan, keys: Seq[Expression]): Option[BroadcastKeys] = side match {
     case s: LogicalQueryStage => s.physicalPlan match {
-        case stage: BroadcastQueryStageExec if stage.isMaterialized && byKeys(stage, keys) =>
-          val relation: Any = stage.broadcast.relationFuture.get().value
-          if (Known(relation.getClass.getName)) Some(new BroadcastKeys(stage, relation, keys)) else None
+        case stage: BroadcastQueryStageExec => of(stage, keys)
         case _ => None
       }
     case _ => None
   }
+
+  def of(stage: BroadcastQueryStageExec, keys: Seq[Expression]): Option[BroadcastKeys] =
+    if (!stage.isMaterialized || !byKeys(stage, keys)) None
+    else {
+      val relation: Any = stage.broadcast.relationFuture.get().value
+      if (Known(relation.getClass.getName)) Some(new BroadcastKeys(stage, relation, keys)) else None
+    }
 
   private def byKeys(stage: BroadcastQueryStageExec, keys: Seq[Expression]): Boolean =
     stage.broadcast.outputPartitioning match {

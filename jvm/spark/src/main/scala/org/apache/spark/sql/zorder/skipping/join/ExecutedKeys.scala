@@ -1,0 +1,75 @@
+package org.apache.spark.sql.zorder.skipping.join
+
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, ExprId}
+import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
+import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.execution._
+import org.apache.spark.sql.execution.adaptive.{
+  AdaptiveSparkPlanHelper,
+  BroadcastQueryStageExec,
+  QueryStageExec
+}
+import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
+
+/**
+ * The keys that a query has joined the columns of its scans with, read after it has run: adaptive execution has
+ * broadcast them, and the driver has them. These are such keys as [[JoinKeysRule]] tells scans, but for chains of
+ * dimensions and the parts of a union.
+ */
+private[zorder] object ExecutedKeys extends AdaptiveSparkPlanHelper {
+
+  /** By the columns of scans, the keys of each join. Keys that are too many to be listed are left out. */
+  def of(plan: SparkPlan): Map[ExprId, Seq[Set[Any]]] =
+    collectWithSubqueries(plan) { case join: BroadcastHashJoinExec => ofJoin(join) }.flatten
+      .groupBy(_._1).map { case (column, all) => column -> all.map(_._2) }
+
+  private def ofJoin(join: BroadcastHashJoinExec): Seq[(ExprId, Set[Any])] = {
+    val (side, keys, other, otherKeys) = join.buildSide match {
+      case BuildRight => (join.left, join.leftKeys, join.right, join.rightKeys)
+      case BuildLeft => (join.right, join.rightKeys, join.left, join.leftKeys)
+    }
+    val leavesOutRows = join.joinType == Inner || join.joinType == LeftSemi
+    for {
+      broadcast <- if (leavesOutRows) stage(other).flatMap(BroadcastKeys.of(_, otherKeys)).toSeq else Nil
+      (key, place) <- keys.zipWithIndex
+      column <- key match {
+        case a: AttributeReference if broadcast.has(place, a.dataType) => scanned(side, a).toSeq
+        case _ => Nil
+      }
+      values <- broadcast.listed(place)
+    } yield column -> values
+  }
+
+  @tailrec
+  private def stage(plan: SparkPlan): Option[BroadcastQueryStageExec] = plan match {
+    case s: BroadcastQueryStageExec => Some(s)
+    case InputAdapter(child) => stage(child)
+    case _ => None
+  }
+
+  /** The column of a scan whose rows reach the join as they are, or without some of them. */
+  @tailrec
+  private def scanned(plan: SparkPlan, a: Attribute): Option[ExprId] = plan match {
+    case ProjectExec(list, child) =>
+      list.find(_.exprId == a.exprId) match {
+        case Some(same: Attribute) => scanned(child, same)
+        case Some(Alias(renamed: Attribute, _)) => scanned(child, renamed)
+        case _ => None
+      }
+    case _: FilterExec | _: WholeStageCodegenExec | _: InputAdapter | _: ColumnarToRowExec =>
+      scanned(plan.children.head, a)
+    case join: BroadcastHashJoinExec =>
+      join.joinType match {
+        case Inner if join.right.outputSet.contains(a) => scanned(join.right, a)
+        case Inner | LeftSemi | LeftAnti | LeftOuter | ExistenceJoin(_) if join.left.outputSet.contains(a) =>
+          scanned(join.left, a)
+        case RightOuter if join.right.outputSet.contains(a) => scanned(join.right, a)
+        case _ => None
+      }
+    case _: QueryStageExec => None
+    case scan: LeafExecNode if scan.outputSet.contains(a) => Some(a.exprId)
+    case _ => None
+  }
+}
