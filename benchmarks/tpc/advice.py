@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 LOG = "tpc_log"
 
 
-def log(spark: SparkSession, queries: Iterable[str]) -> None:
-    """The view of the log. The texts are analysed over the tables that the session shows now, and not run."""
-    texts = ", ".join("'" + q.replace("\\", "\\\\").replace("'", "\\'") + "'" for q in queries)
-    spark.sql(f"SELECT * FROM zorder_query_log(array({texts}))").createOrReplaceTempView(LOG)
+def log(spark: SparkSession, folder: Path, queries: Iterable[str]) -> None:
+    """The view of the log. The queries run over the tables that the session shows now: joins have keys then."""
+    spark.sql(f"ZORDER LOG START '{folder}' KEEP LITERALS")
+    for query in queries:
+        spark.sql(query).collect()
+    spark.sql("ZORDER LOG STOP")
+    spark.read.parquet(str(folder)).createOrReplaceTempView(LOG)
 
 
 def columns(spark: SparkSession, table: Path, files: int) -> tuple[str, ...]:

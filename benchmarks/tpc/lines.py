@@ -146,7 +146,7 @@ def lines(maker: Maker, sources: dict[str, DataFrame], keys: list[str]) -> Itera
 def advised(maker: Maker, unclustered: Line) -> Columns:
     """Columns by advice from a log of the workload's queries over the unclustered tables."""
     unclustered.show(maker.spark)
-    advice.log(maker.spark, maker.workload.queries.values())
+    advice.log(maker.spark, maker.folder / "log", maker.workload.queries.values())
     return {
         name: advice.columns(maker.spark, maker.unclustered(name), maker.files(name))
         for name in maker.workload.tables
