@@ -184,7 +184,7 @@ class ScaleSuite extends AnyFunSuite {
     val sorted = Array.fill(20000)(word(256, 12)).sorted(order)
     def bins(files: Int) = ScaleBuilder.ofBytes(sorted, 0, files).bins
     assert(bins(1) == bins(512) && bins(1) <= 1025)
-    assert(bins(3000) > 4800 && bins(3000) <= 6001)
+    assert(bins(3000) > 4200 && bins(3000) <= 6001)
     assert(bins(Int.MaxValue) == sorted.map(_.toSeq).distinct.length)
   }
 

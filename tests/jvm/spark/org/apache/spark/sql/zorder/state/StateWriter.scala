@@ -132,7 +132,7 @@ object StateWriter {
       LongSample(draws(random.nextInt(101).toLong), none),
       BytesSample(draws(path(random.nextInt(10007))), none),
       LongSample(draws { val n = random.nextInt(60).toLong; n * n }, some))
-    val scales = columns.map(_.scale)
+    val scales = columns.map(_.scale(1))
     val ranked = new RankedSample(scales, columns.zip(scales).map { case (c, s) => c.ranks(s) }.toArray)
     val queries = (0 until 40).map(i => Query.of(0 -> Condition.equal(NormalizedLong(i.toLong * 2)))) ++
       (0 until 20).map(i =>

@@ -85,7 +85,9 @@ class LayoutJsonSuite extends AnyFunSuite {
   }
 
   test("a sort by one string of 4,000 files cuts each of them off") {
-    val words = strings(100000)("https://example.org/" + random.nextInt(100000000))
+    val words = BytesSample(
+      Array.fill(100000)(("https://example.org/" + random.nextInt(100000000)).getBytes(UTF_8)),
+      new Array[Boolean](100000))
     val layout = Fit.choose(Sample(Vector(words)), columns(1), 4000, "lexical", Nil, 1.0).layout
     def leaves(tree: CutTree): Seq[Int] = tree match {
       case Cut(_, _, left, right) => leaves(left) ++ leaves(right)

@@ -181,8 +181,8 @@ trait ClusterTable {
    */
   def checkBeforeRun(): Unit = ()
 
-  /** Begins a rewrite of some of the files. */
-  def begin(runId: String): TableWrite
+  /** Begins a rewrite of these files. */
+  def begin(runId: String, inputs: Seq[DataFile]): TableWrite
 
   /** Deletes what runs have left behind if it is older than the retention; a dry run only lists it. */
   def vacuum(retention: Retention, dryRun: Boolean): Seq[VacuumResult]

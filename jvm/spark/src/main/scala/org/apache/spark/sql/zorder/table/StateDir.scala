@@ -217,6 +217,11 @@ object StateDir {
     case _ => None
   }
 
+  /** Those of the records that lie in a directory of a table. */
+  def recordNumbers(fs: FileSystem, home: Path): Set[Int] =
+    TextFiles.children(fs, new Path(home, s"$Name/runs")).map(f => s"$Name/runs/${f.getPath.getName}")
+      .flatMap(recordNumber(_)).toSet
+
   /** Threads that read records. */
   val Readers = 8
 

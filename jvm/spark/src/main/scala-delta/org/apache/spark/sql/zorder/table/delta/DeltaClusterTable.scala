@@ -192,7 +192,7 @@ private[delta] final class DeltaClusterTable(
     }
   }
 
-  override def begin(runId: String): TableWrite =
+  override def begin(runId: String, inputs: Seq[DataFile]): TableWrite =
     new DeltaWrite(this, log, catalogTable, snapshot, adds)
 
   override def vacuum(retention: Retention, dryRun: Boolean): Seq[VacuumResult] = {

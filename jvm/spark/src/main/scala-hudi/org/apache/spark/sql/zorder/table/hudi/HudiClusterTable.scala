@@ -128,7 +128,7 @@ final private[hudi] class HudiClusterTable(
 
   override def countsRowGroups: Boolean = false
 
-  override def begin(runId: String): TableWrite = new HudiWrite(this, slices, runId)
+  override def begin(runId: String, inputs: Seq[DataFile]): TableWrite = new HudiWrite(this, slices, runId)
 
   override def vacuum(retention: Retention, dryRun: Boolean): Seq[VacuumResult] =
     HudiVacuum.run(session, this, retention, dryRun)

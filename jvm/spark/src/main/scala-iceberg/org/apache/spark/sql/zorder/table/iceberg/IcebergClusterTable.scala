@@ -156,7 +156,7 @@ final private[iceberg] class IcebergClusterTable(
   /** Iceberg's writer ends row groups by bytes alone. */
   override def countsRowGroups: Boolean = false
 
-  override def begin(runId: String): TableWrite = {
+  override def begin(runId: String, inputs: Seq[DataFile]): TableWrite = {
     val start = snapshot.getOrElse(refuse("ZORDER_NO_ROWS_YET.NO_FILES", "table" -> name))
     new IcebergWrite(this, start, tasks, staged, runId)
   }

@@ -39,7 +39,7 @@ object Fit {
       curve: String,
       queries: Seq[Query],
       pagesPerFile: Double): Choice = {
-    val scales = sample.scales(files)
+    val scales = sample.scalesOf(files)
     val ranked = sample.ranked(scales)
     val asked = RankQueries.of(queries, scales)
     val pages = math.max(1.0, pagesPerFile)

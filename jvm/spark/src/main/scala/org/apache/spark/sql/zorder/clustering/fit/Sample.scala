@@ -174,10 +174,10 @@ final case class Sample(columns: IndexedSeq[SampleColumn]) {
   def take(indices: Array[Int]): Sample = Sample(columns.map(_.take(indices)))
 
   /** A scale for each column, fitted on all rows. */
-  def scales: IndexedSeq[Scale] = scales(1)
+  def scales: IndexedSeq[Scale] = scalesOf(1)
 
   /** The same for a layout of so many files. */
-  def scales(files: Int): IndexedSeq[Scale] = columns.map(_.scale(files / columns.length))
+  def scalesOf(files: Int): IndexedSeq[Scale] = columns.map(_.scale(files / columns.length))
 
   /** The rows as ranks on such scales, which may have been fitted on other rows. */
   def ranked(scales: IndexedSeq[Scale]): RankedSample =

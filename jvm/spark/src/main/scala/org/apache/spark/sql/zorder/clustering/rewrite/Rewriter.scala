@@ -125,7 +125,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
 
   /** @return the report that the run's record has, but with the place where the rows are after the commit */
   def apply(plan: RewritePlan): RunReport = {
-    val write = begin()
+    val write = begin(plan)
     try {
       val written =
         progress.stepOfRows("rewrite", plan.input.rows(plan.files))(rewrite(plan, write)) { f =>
@@ -220,8 +220,8 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
   }
 
   /** Files go into the table itself, or with `INTO` into a copy beside it, which is plain Parquet. */
-  private def begin(): TableWrite = request.into match {
-    case None => table.begin(progress.runId)
+  private def begin(plan: RewritePlan): TableWrite = request.into match {
+    case None => table.begin(progress.runId, plan.files.files)
     case Some(path) =>
       IntoTarget.begin(session, IntoTarget.open(session, path, table), table, progress.runId)
   }

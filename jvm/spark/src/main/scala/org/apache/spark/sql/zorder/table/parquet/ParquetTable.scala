@@ -114,17 +114,12 @@ private[zorder] trait ParquetTable extends ClusterTable {
   /** Here rather than in the commit, to find out before the work what cannot be set. */
   protected def copyPermissions(staging: Path): Unit
 
-  /** What a run has chosen: its commit gives new files the owners of these. */
-  private var chosen = Seq.empty[DataFile]
-
-  override def check(files: Seq[DataFile]): Unit = chosen = files
-
-  /** The commit gives these owners, too. */
-  private def tryOwners(staging: Path): Unit =
-    if (chosen.nonEmpty && !ObjectStores.isOne(store.fs.getUri.getScheme)) {
+  /** The commit gives new files and directories the owners of these. */
+  private def tryOwners(staging: Path, inputs: Seq[DataFile]): Unit =
+    if (!ObjectStores.isOne(store.fs.getUri.getScheme)) {
       val dirs = liveDirs()
-      val models = chosen.groupBy(_.partition).toSeq.flatMap { case (partition, inputs) =>
-        new Path(inputs.head.path) +: dirs.get(partition).toSeq
+      val models = inputs.groupBy(_.partition).toSeq.flatMap { case (partition, files) =>
+        new Path(files.head.path) +: dirs.get(partition).toSeq
       }
       FilePermissions.tryOwners(store.fs, staging, models)
     }
@@ -143,12 +138,8 @@ private[zorder] trait ParquetTable extends ClusterTable {
       store.write(journal)
       store.fs.mkdirs(journal.staging)
       copyPermissions(journal.staging)
-      tryOwners(journal.staging)
       journal
-    } catch {
-      case StorageFailure(said) => discard(journal); refuseStaging(said)
-      case refused: ZOrderException => discard(journal); throw refused
-    }
+    } catch { case StorageFailure(said) => discard(journal); refuseStaging(said) }
   }
 
   private def refuseStaging(said: String): Nothing =
@@ -205,8 +196,10 @@ private[zorder] trait ParquetTable extends ClusterTable {
     LateFiles.ask(this, LateFiles.find(this, openedJournals.fold(doneJournals())(done)))
   }
 
-  override def begin(runId: String): TableWrite = {
+  override def begin(runId: String, inputs: Seq[DataFile]): TableWrite = {
     val journal = prepare(runId)
+    try tryOwners(journal.staging, inputs)
+    catch { case refused: ZOrderException => discard(journal); throw refused }
     new StagedWrite(root, journal.staging, partitionSchema, commit(journal, _, _), _ => discard(journal))
   }
 
@@ -439,7 +432,6 @@ final private[zorder] class PartitionedParquetTable(entry: CatalogEntry, listed:
         "path" -> root,
         "sql" -> sql)
     }
-    super.check(files)
   }
 
   /**

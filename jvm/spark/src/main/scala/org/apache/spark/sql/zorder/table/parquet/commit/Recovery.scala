@@ -46,11 +46,19 @@ private[zorder] object PathRecovery {
       identity: String = ""): Unit = {
     val (ours, dropped) =
       journals.filter(_.kind == JournalKind.Path).partition(j => !TableIdentity.isOfEarlier(j, identity))
-    dropped.filter(isUnfinished).foreach(new PathCompletion(store, mark).closeDropped)
+    dropped.filter(j => isUnfinished(j) && !isAtWork(store, j, stagingMs))
+      .foreach(new PathCompletion(store, mark).closeDropped)
     ours.foreach(recoverOne(store, mark, _, stagingMs))
     // of a commit that died right before it took its mark away
     mark.marked.filter(isOver(store, _)).foreach(mark.end(_, Nil))
   }
+
+  /** A run by the path may be at work on the table, and its journal older than that by two clocks. */
+  private def isAtWork(store: JournalStore, journal: Journal, stagingMs: Long): Boolean =
+    journal.active || journal.table.isEmpty && {
+      if (journal.isExchanging) Heartbeat.isAlive(store, journal)
+      else journal.owner != Journal.thisJvm && !isAged(journal, stagingMs)
+    }
 
   /** Whether a commit is done, or gone. One of a table that has moved has its journal under the table's first name. */
   private def isOver(store: JournalStore, txn: String): Boolean = store.get(txn) match {

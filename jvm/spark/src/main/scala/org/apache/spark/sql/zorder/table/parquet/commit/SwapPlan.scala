@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.table.parquet.files.{
   UnfinishedFiles
 }
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalStore, SwapUnit}
-import org.apache.spark.sql.zorder.table.storage.TextFiles
+import org.apache.spark.sql.zorder.table.storage.{ObjectStores, TextFiles}
 
 /** Which directories a commit exchanges. */
 private[zorder] object SwapPlan {
@@ -167,9 +167,13 @@ private[zorder] object CarriedOverFiles {
       inputs(f.rel) || stale(f) || (!known(f) && UnfinishedFiles.is(fs, now.root, f)))
     val names = wanted.map(_.rel).toSet
     unit.kept.filterNot(k => names(k.rel)).foreach(k => fs.delete(new Path(unit.staged, k.rel), false))
+    // of a table that moves, the catalog keeps two runs apart
+    lazy val staged =
+      if (ObjectStores.isOne(fs.getUri.getScheme)) Set.empty[Int]
+      else StateDir.recordNumbers(fs, unit.staged) -- unit.kept.flatMap(k => StateDir.recordNumber(k.rel))
     wanted.filterNot(known).foreach { f =>
       if (outputs(f.rel)) conflict("ZORDER_CONFLICT.SAME_FILE_NAME", now.root, f.rel)
-      StateDir.recordNumber(f.rel).foreach(giveWay(fs, unit.staged, now, _))
+      StateDir.recordNumber(f.rel).filter(staged.contains).foreach(giveWay(fs, unit.staged, now, _))
       FileMoves.copy(fs, new Path(now.root, f.rel), new Path(unit.staged, f.rel), f.modified)
     }
     unit.copy(kept = wanted)
