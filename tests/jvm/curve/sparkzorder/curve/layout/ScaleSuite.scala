@@ -130,7 +130,10 @@ class ScaleSuite extends AnyFunSuite {
 
   test("a column of NULLs: a value that turns up later is not NULL") {
     assert(ScaleBuilder.ofLongs(Array.empty, 10).rank(sparkzorder.curve.NormalizedLong(5)) > 0)
-    assert(ScaleBuilder.ofBytes(Array.empty[Array[Byte]], 10, 1).rank(NormalizedBytes("x".getBytes(UTF_8))) > 0)
+    assert(ScaleBuilder.ofBytes(
+      Array.empty[Array[Byte]],
+      10,
+      1).rank(NormalizedBytes("x".getBytes(UTF_8))) > 0)
     assert(ScaleBuilder.ofLongs(Array.empty, 0).rank(sparkzorder.curve.NormalizedLong(-5)) > 0)
   }
 

@@ -167,7 +167,8 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRow
     }
   }
 
-  test("the keys of a join count for the column: neighbours as ranges, others one by one, many as their bounds") {
+  test(
+    "the keys of a join count for the column: neighbours as ranges, others one by one, many as their bounds") {
     fresh { (facts, log) =>
       val dimension = s"$facts-dimension"
       spark.range(0, 900).selectExpr(
@@ -189,7 +190,9 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRow
       def joined(kind: String, on: String, where: String) =
         ofFacts(s"SELECT sum(f.a) FROM q_facts f $kind JOIN q_dimension d ON $on WHERE $where")
       assert(joined("", "f.id = d.k", "month = 3") === Seq("id range(90..119)"))
-      assert(joined("", "f.id = d.k", "month IN (3, 4, 9)") === Seq("id range(90..149)", "id range(270..299)"))
+      assert(joined("", "f.id = d.k", "month IN (3, 4, 9)") === Seq(
+        "id range(90..149)",
+        "id range(270..299)"))
       assert(joined("", "f.id = d.k", "f.a < 5 AND rare = 7") ===
         Seq(s"a range(..4) & id in 9[${(7 until 900 by 100).mkString(",")}]"))
       assert(joined("", "f.s = d.name", "rare = 7 AND k < 200") === Seq("s in 2[n107,n7]"))

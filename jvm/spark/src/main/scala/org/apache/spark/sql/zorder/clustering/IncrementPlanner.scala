@@ -144,7 +144,8 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
         finished = idle ++ growing.filter(_.placed.newFilesAfter.forall(_.isEmpty)).map(_.placed.directory),
         deletesRewritten = growing.filter(_.placed.newFilesAfter.isDefined).map(_.placed.directory).toSet),
       steps.map(s => Batch(idle, underway = Some(s))),
-      IncrementPlanner.summary(growing.map(_.summary(options))) + inSteps + selected.summary + input.changesSummary,
+      IncrementPlanner.summary(
+        growing.map(_.summary(options))) + inSteps + selected.summary + input.changesSummary,
       limit(growing, rewrite.files, steps.map(sizes.stepBytes)))
   }
 

@@ -4,6 +4,7 @@ import sparkzorder.curve.{Block, Zone}
 
 /** Blocks of one table at the three levels at which a reader skips, with the same columns at each. */
 final case class Levels(files: Seq[Block], rowGroups: Seq[Block], pages: Seq[Block]) {
+
   /** A figure of the blocks of each level. */
   def map[A](f: Seq[Block] => A): ByLevel[A] = ByLevel(f(files), f(rowGroups), f(pages))
 

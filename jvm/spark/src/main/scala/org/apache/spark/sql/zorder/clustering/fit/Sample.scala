@@ -211,7 +211,8 @@ object RankCorrelation {
   def of(sample: Sample, a: Int, b: Int): Double = {
     val few = sample.select(Seq(a, b)).thinned(Rows)
     val rows = (0 until few.rows).filter(i => few.columns.forall(!_.isNull(i))).toArray
-    val ranks = few.columns.zip(few.scales).map { case (c, scale) => c.ranks(scale) }.map(all => rows.map(all(_).toDouble))
+    val ranks = few.columns.zip(few.scales).map { case (c, scale) => c.ranks(scale) }.map(all =>
+      rows.map(all(_).toDouble))
     pearson(ranks(0), ranks(1))
   }
 

@@ -162,7 +162,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
     val measured = progress.step("measure") {
       val tracked = plan.forecast.tracked
       val levels = tracked.levels(footers, tracked.statColumns, SomePages(pages, tracked.statColumns))
-      plan.forecast.measuredOn(plan.kept.fold(levels)(_ ++ levels))
+      plan.forecast.measuredOn(Levels.concat(plan.kept.toSeq :+ levels))
     }(_.columns.map(r => s"${r.name} ${r.files.measured.fold("?")(HumanReadable.share)}").mkString(
       "files read by ",
       ", ",
