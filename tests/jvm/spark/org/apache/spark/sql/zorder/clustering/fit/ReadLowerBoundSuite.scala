@@ -55,14 +55,14 @@ class ReadLowerBoundSuite extends AnyFunSuite {
 
     /** What look-ups in both columns read, and what the queries read, of a layout for these queries. */
     def read(curve: String, log: Seq[Query]): (Seq[ByLevel[Double]], ByLevel[Double]) = {
-      val levels = fitted.zip(held).map { case (learnt, seen) =>
+      val levels = Levels.concat(fitted.zip(held).map { case (learnt, seen) =>
         val layout = Fit.choose(learnt, columns, files, curve, log, 8.0).layout
         LayoutForecast.blocks(
           seen,
           layout,
           seen.rows.toLong,
           PageCut(seen.rows / files / 8.0, Double.MaxValue))
-      }.reduce(_ ++ _)
+      })
       (estimator.columns(levels), estimator.queries(levels).head)
     }
 
