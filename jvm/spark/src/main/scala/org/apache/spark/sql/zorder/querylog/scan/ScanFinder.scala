@@ -114,6 +114,9 @@ private[querylog] object JoinedKeys {
   /** So many keys of a range in the mean make it worth one. */
   private val KeysOfRange = 4
 
+  /** A narrower part of all leaves out nothing. */
+  private val LeastGap = 0.01
+
   /** None of no keys: such a query reads nothing, and tells nothing. */
   def condition(keys: Set[Any], dataType: DataType): Option[Condition] =
     if (keys.isEmpty) None else Normalization.of(dataType).map(n => of(keys.toSeq.map(n.normalize)))
@@ -130,13 +133,14 @@ private[querylog] object JoinedKeys {
 
   /** @param sorted distinct */
   private def ofNumbers(sorted: Array[Long]): Condition = {
-    def gap(i: Int): Long = sorted(i) - sorted(i - 1)
-    val gaps = (1 until sorted.length).filter(gap(_) != 1L)
+    def gap(i: Int): Double = sorted(i).toDouble - sorted(i - 1).toDouble
+    val gaps = (1 until sorted.length).filter(i => sorted(i) - sorted(i - 1) != 1L)
     val areRuns = gaps.length < MostRanges && gaps.length + 1 < sorted.length ||
       sorted.length >= KeysOfRange * (gaps.length + 1)
     if (sorted.length <= MostListed && !areRuns) Condition.in(sorted.toSeq.map(NormalizedLong(_)))
     else {
-      val widest = gaps.sortWith((i, j) => java.lang.Long.compareUnsigned(gap(i), gap(j)) > 0)
+      val least = (sorted.last.toDouble - sorted.head.toDouble) * LeastGap
+      val widest = gaps.filter(gap(_) >= least).sortBy(-gap(_))
       val starts = 0 +: widest.take(MostRanges - 1).sorted
       val ends = starts.tail :+ sorted.length
       val ranges = starts.zip(ends).map { case (from, until) =>
