@@ -179,8 +179,9 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRow
         "concat('n', id) name").write.parquet(dimension)
       spark.read.parquet(facts).createOrReplaceTempView("q_facts")
       spark.read.parquet(dimension).createOrReplaceTempView("q_dimension")
+      val places = Iterator.from(1).map(n => s"$log-$n")
       def ofFacts(query: String): Seq[String] = {
-        val place = s"$log-${query.hashCode}"
+        val place = places.next()
         start(place, "KEEP LITERALS")
         spark.sql(query).collect()
         stop()
