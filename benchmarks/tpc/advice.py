@@ -16,7 +16,7 @@ LOG = "tpc_log"
 
 
 def log(spark: SparkSession, folder: Path, queries: Iterable[str]) -> None:
-    """The view of the log. The queries run over the tables that the session shows now: joins have keys then."""
+    """The view of the log. The queries run over the tables that the session shows: joins have keys then."""
     spark.sql(f"ZORDER LOG START '{folder}' KEEP LITERALS")
     for query in queries:
         spark.sql(query).collect()

@@ -38,10 +38,17 @@ def slower(queries: dict[str, Query], key: str, slow: bool, base: str = UNCLUSTE
 def cause(query: Query, key: str, slow: bool) -> str:
     """Why a layout gains little or loses, as far as counts tell."""
     base, line = query[UNCLUSTERED], query[key]
-    requests = line.mean("requests") / max(base.mean("requests"), 1)
-    size = line.mean("bytes") / max(base.mean("bytes"), 1)
-    shuffled = line.mean("shuffled") / max(base.mean("shuffled"), 1)
+
+    def part(what: str) -> float:
+        return line.mean(what, slow) / max(base.mean(what, slow), 1)
+
+    requests, size, shuffled = part("requests"), part("bytes"), part("shuffled")
     parts = []
+    here, there = line.mean("files", slow), line.mean("files", not slow)
+    if here > there * SLOWER:
+        other = "local disk" if slow else "slow store"
+        files = f"{here:.0f} files are opened, {there:.0f} on the {other}"
+        parts.append(f"{files}: the keys of a join came too late")
     if requests > 0.8:
         parts.append(f"{requests:.0%} of the requests remain: no filter or key leaves out many files")
     else:

@@ -28,9 +28,9 @@ class Found:
     def seconds(self, slow: bool) -> list[float]:
         return [m.wall for m in (self.slow if slow else self.quick)]
 
-    def mean(self, what: str) -> float:
-        """Of a count, on the quick store: waiting changes none."""
-        return statistics.mean(getattr(m, what) for m in self.quick)
+    def mean(self, what: str, slow: bool = False) -> float:
+        """Of a count. A scan may begin before the keys of its join are known, or after, as requests wait."""
+        return statistics.mean(getattr(m, what) for m in (self.slow if slow else self.quick))
 
 
 Query = dict[str, Found]
