@@ -18,9 +18,11 @@ LOG = "tpc_log"
 def log(spark: SparkSession, folder: Path, queries: Iterable[str]) -> None:
     """The view of the log. The queries run over the tables that the session shows: joins have keys then."""
     spark.sql(f"ZORDER LOG START '{folder}' KEEP LITERALS")
-    for query in queries:
-        spark.sql(query).collect()
-    spark.sql("ZORDER LOG STOP")
+    try:
+        for query in queries:
+            spark.sql(query).collect()
+    finally:
+        spark.sql("ZORDER LOG STOP")
     spark.read.parquet(str(folder)).createOrReplaceTempView(LOG)
 
 

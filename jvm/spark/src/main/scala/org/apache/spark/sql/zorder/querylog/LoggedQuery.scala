@@ -15,8 +15,8 @@ import org.apache.spark.sql.zorder.skipping.predicate.{
   FilterConjunction,
   ValueText
 }
-import org.apache.spark.sql.zorder.querylog.scan.ColumnStatistics
-import sparkzorder.curve.{BelowBytes, NormalizedBytes, NormalizedValue}
+import org.apache.spark.sql.zorder.querylog.scan.{ColumnStatistics, Scan}
+import sparkzorder.curve.{BelowBytes, NormalizedBytes, NormalizedLong, NormalizedValue}
 import sparkzorder.curve.cost.{Condition, Interval}
 
 /**
@@ -207,7 +207,8 @@ private[zorder] object LoggedRanges {
     few.map(Condition(_, orNull = false)) ++ (if (condition.orNull) Seq(Condition.IsNull) else Nil)
   }
 
-  private def logged(
+  /** A condition of one kind. */
+  private[querylog] def logged(
       column: FilterColumn,
       condition: Condition,
       literals: Boolean,
@@ -259,4 +260,54 @@ private[zorder] object LoggedRanges {
     case BelowBytes(bytes) => ValueText.of(NormalizedBytes(bytes), column.dataType)
     case _ => ValueText.of(normalized, column.dataType)
   }
+}
+
+/** Converts the keys with which a query has joined a column. */
+private[querylog] object LoggedKeys {
+
+  /** More keys become the range from the least to the greatest. */
+  private val MostListed = 200
+
+  /** A wider range asks nothing. */
+  private val Everything = 0.9
+
+  /**
+   * The conjunctions of a scan's filters with its keys in each of them. Without values, numbers have one digit, so that
+   * queries that differ by the month they ask for still look alike.
+   */
+  def beside(
+      filters: Seq[Seq[LoggedCondition]],
+      scan: Scan,
+      literals: Boolean,
+      facts: FilterColumn => ColumnStatistics): Seq[Seq[LoggedCondition]] = {
+    val conjunctions = if (filters.isEmpty) Seq(Nil) else filters
+    val keys = for {
+      (column, values) <- scan.keys
+      condition = LoggedRanges.logged(
+        column,
+        conditionOf(values, MostListed / conjunctions.length),
+        literals,
+        facts)
+      if condition.width.forall(_ < Everything)
+    } yield if (literals) condition else vague(condition)
+    def isSaid(c: LoggedCondition): Boolean =
+      c.kind == ConditionKind.NotNull && keys.exists(_.column == c.column)
+    if (keys.isEmpty) filters else conjunctions.map(_.filterNot(isSaid) ++ keys).distinct
+  }
+
+  private def conditionOf(sorted: IndexedSeq[NormalizedValue], most: Int): Condition = {
+    val isRun = (sorted.head, sorted.last) match {
+      case (NormalizedLong(min), NormalizedLong(max)) => sorted.length > 1 && max - min == sorted.length - 1L
+      case _ => false
+    }
+    if (isRun || sorted.length > most) Condition.between(sorted.head, sorted.last) else Condition.in(sorted)
+  }
+
+  private def vague(c: LoggedCondition): LoggedCondition = c.copy(
+    count = c.count.map(n => oneDigit(n.toDouble).toInt),
+    width = c.width.map(oneDigit),
+    selectivity = c.selectivity.map(oneDigit))
+
+  private def oneDigit(x: Double): Double =
+    if (x <= 0.0) 0.0 else BigDecimal(x).round(new java.math.MathContext(1)).toDouble
 }

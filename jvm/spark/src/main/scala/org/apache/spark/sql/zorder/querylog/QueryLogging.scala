@@ -26,8 +26,9 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException.{firstLine, refuse}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.querylog.scan.{ScanStatistics, ScanFinder}
+import org.apache.spark.sql.zorder.querylog.scan.{ColumnStatistics, ScanFinder, ScanStatistics}
 import org.apache.spark.sql.zorder.skipping.join.ExecutedKeys
+import org.apache.spark.sql.zorder.skipping.predicate.FilterColumn
 
 /**
  * Turns the query log of a session on and off. The session's settings decide: the next statement applies
@@ -196,14 +197,18 @@ final private class QueryLogListener(session: ClassicSession, val settings: Quer
   override def onSuccess(funcName: String, qe: QueryExecution, durationNs: Long): Unit = guarded {
     val began = new Timestamp(System.currentTimeMillis() - NANOSECONDS.toMillis(durationNs))
     new ScanFinder(keys(qe)).of(qe.optimizedPlan).foreach { scan =>
-      val conjunctions = LoggedRanges.of(scan.ranges, settings.keepLiterals, facts.of(scan))
+      import settings.keepLiterals
+      val of: FilterColumn => ColumnStatistics = facts.of(scan)
+      val filters = LoggedRanges.of(scan.ranges, keepLiterals, of)
+      val conjunctions = LoggedKeys.beside(filters, scan, keepLiterals, of)
       if (conjunctions.nonEmpty) recorder.add(QueryShape.logged(scan.table, began, conjunctions))
     }
   }
 
   /** Without them, a query is logged by its filters. */
   private def keys(qe: QueryExecution): Map[ExprId, Seq[Set[Any]]] =
-    Try(ExecutedKeys.of(qe.executedPlan)).getOrElse(Map.empty)
+    try ExecutedKeys.of(qe.executedPlan)
+    catch { case NonFatal(_) | _: LinkageError => Map.empty }
 
   /** A query that failed says nothing about what people ask for. */
   override def onFailure(funcName: String, qe: QueryExecution, exception: Exception): Unit = ()

@@ -27,10 +27,21 @@ import org.apache.spark.sql.zorder.stats.{Footers, StatColumn, ZoneAlgebra}
 import org.apache.spark.sql.zorder.table.file.{DataFile, OwnScan}
 import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, FilterRanges, ValueText}
 import sparkzorder.curve.{BelowBytes, NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
-import sparkzorder.curve.cost.{Condition, Interval}
+import sparkzorder.curve.cost.Interval
 
-/** One scan of a table in a query. */
-final private[querylog] case class Scan(table: String, leaf: LogicalPlan, ranges: FilterRanges)
+/**
+ * One scan of a table in a query.
+ *
+ * @param ranges
+ *   those of its filters, perhaps free
+ * @param keys
+ *   columns, and the values with which the query has joined them, ascending
+ */
+final private[querylog] case class Scan(
+    table: String,
+    leaf: LogicalPlan,
+    ranges: FilterRanges,
+    keys: Seq[(FilterColumn, IndexedSeq[NormalizedValue])])
 
 /**
  * The scans of an optimised plan that filter rows of a table, subqueries included.
@@ -72,17 +83,19 @@ final private[querylog] class ScanFinder(keys: Map[ExprId, Seq[Set[Any]]]) {
   private def scan(filters: Option[Expression], leaf: LeafNode): Seq[Scan] =
     for {
       table <- tableOf(leaf).toSeq
-      all = filters.map(FilterRanges.of).toSeq ++ leaf.output.flatMap(joined)
-      ranges <- all.reduceOption(_ and _)
-      if !ranges.free && ranges.all.nonEmpty
-    } yield Scan(table, leaf, ranges)
+      ranges = filters.fold(FilterRanges.Free)(FilterRanges.of)
+      joined = leaf.output.flatMap(joinedWith)
+      if ranges.all.nonEmpty && (!ranges.free || joined.nonEmpty)
+    } yield Scan(table, leaf, ranges, joined)
 
-  private def joined(a: Attribute): Seq[FilterRanges] =
+  /** No keys are none: such a query reads nothing, and tells nothing. */
+  private def joinedWith(a: Attribute): Seq[(FilterColumn, IndexedSeq[NormalizedValue])] =
     for {
       values <- keys.getOrElse(a.exprId, Nil)
+      if values.nonEmpty
       column <- FilterColumn.of(a)
-      condition <- JoinedKeys.condition(values, a.dataType)
-    } yield FilterRanges.on(column, condition)
+      normalizedType <- Normalization.of(a.dataType)
+    } yield column -> values.map(normalizedType.normalize).toIndexedSeq.sortWith(_.compare(_) < 0)
 
   /** The name with its catalog, or the path; None for what is no table, and for the scans of our own runs. */
   private def tableOf(leaf: LeafNode): Option[String] = leaf match {
@@ -99,55 +112,6 @@ final private[querylog] class ScanFinder(keys: Map[ExprId, Seq[Set[Any]]]) {
       r.identifier.map(i => ColumnPath.sql(r.catalog.map(_.name).toSeq ++ i.namespace :+ i.name))
         .orElse(Some(r.table.name))
     case _ => None
-  }
-}
-
-/** What a log tells of the keys of a join: ranges where most keys are neighbours, else each of them. */
-private[querylog] object JoinedKeys {
-
-  /** More keys become ranges, however far they are from each other. */
-  private val MostListed = 200
-
-  /** No more than a log keeps separate. */
-  private val MostRanges = 4
-
-  /** So many keys of a range in the mean make it worth one. */
-  private val KeysOfRange = 4
-
-  /** A narrower part of all leaves out nothing. */
-  private val LeastGap = 0.01
-
-  /** None of no keys: such a query reads nothing, and tells nothing. */
-  def condition(keys: Set[Any], dataType: DataType): Option[Condition] =
-    if (keys.isEmpty) None else Normalization.of(dataType).map(n => of(keys.toSeq.map(n.normalize)))
-
-  private def of(keys: Seq[NormalizedValue]): Condition = {
-    val numbers = keys.collect { case NormalizedLong(v) => v }.sorted.toArray
-    if (numbers.length == keys.length) ofNumbers(numbers)
-    else if (keys.length <= MostListed) Condition.in(keys)
-    else {
-      val sorted = keys.sortWith((a, b) => a.compare(b) < 0)
-      Condition.between(sorted.head, sorted.last)
-    }
-  }
-
-  /** @param sorted distinct */
-  private def ofNumbers(sorted: Array[Long]): Condition = {
-    def gap(i: Int): Double = sorted(i).toDouble - sorted(i - 1).toDouble
-    val gaps = (1 until sorted.length).filter(i => sorted(i) - sorted(i - 1) != 1L)
-    val areRuns = gaps.length < MostRanges && gaps.length + 1 < sorted.length ||
-      sorted.length >= KeysOfRange * (gaps.length + 1)
-    if (sorted.length <= MostListed && !areRuns) Condition.in(sorted.toSeq.map(NormalizedLong(_)))
-    else {
-      val least = (sorted.last.toDouble - sorted.head.toDouble) * LeastGap
-      val widest = gaps.filter(gap(_) >= least).sortBy(-gap(_))
-      val starts = 0 +: widest.take(MostRanges - 1).sorted
-      val ends = starts.tail :+ sorted.length
-      val ranges = starts.zip(ends).map { case (from, until) =>
-        Interval(Some(NormalizedLong(sorted(from))), Some(NormalizedLong(sorted(until - 1))))
-      }
-      Condition(ranges.toIndexedSeq, orNull = false)
-    }
   }
 }
 

@@ -2,7 +2,14 @@ package org.apache.spark.sql.zorder.skipping.join
 
 import scala.annotation.tailrec
 
-import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, ExprId}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
+  Attribute,
+  AttributeReference,
+  ExprId,
+  IsNotNull,
+  PredicateHelper
+}
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.execution._
@@ -11,6 +18,7 @@ import org.apache.spark.sql.execution.adaptive.{
   BroadcastQueryStageExec,
   QueryStageExec
 }
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanExecBase
 import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
 
 /**
@@ -18,9 +26,14 @@ import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
  * broadcast them, and the driver has them. These are such keys as [[JoinKeysRule]] tells scans, but for chains of
  * dimensions and the parts of a union.
  */
-private[zorder] object ExecutedKeys extends AdaptiveSparkPlanHelper {
+private[zorder] object ExecutedKeys extends AdaptiveSparkPlanHelper with PredicateHelper {
+  private val MostRows = 100000
+  private val MostBytes = 16L << 20
 
-  /** By the columns of scans, the keys of each join. Keys that are too many to be listed are left out. */
+  /**
+   * By the columns of scans, the keys of each join. Keys that are too many to be listed are left out, and those of
+   * tables without a filter.
+   */
   def of(plan: SparkPlan): Map[ExprId, Seq[Set[Any]]] =
     collectWithSubqueries(plan) { case join: BroadcastHashJoinExec => ofJoin(join) }.flatten
       .groupBy(_._1).map { case (column, all) => column -> all.map(_._2) }
@@ -30,17 +43,35 @@ private[zorder] object ExecutedKeys extends AdaptiveSparkPlanHelper {
       case BuildRight => (join.left, join.leftKeys, join.right, join.rightKeys)
       case BuildLeft => (join.right, join.rightKeys, join.left, join.leftKeys)
     }
+    val columns = keys.map {
+      case a: AttributeReference => scanned(side, a).map(_ -> a.dataType)
+      case _ => None
+    }
     val leavesOutRows = join.joinType == Inner || join.joinType == LeftSemi
-    for {
-      broadcast <- if (leavesOutRows) stage(other).flatMap(BroadcastKeys.of(_, otherKeys)).toSeq else Nil
-      (key, place) <- keys.zipWithIndex
-      column <- key match {
-        case a: AttributeReference if broadcast.has(place, a.dataType) => scanned(side, a).toSeq
-        case _ => Nil
-      }
-      values <- broadcast.listed(place)
-    } yield column -> values
+    if (!leavesOutRows || columns.flatten.isEmpty) Nil
+    else
+      for {
+        found <- stage(other).filter(s => isSmall(s) && isFiltered(s.plan)).toSeq
+        broadcast <- BroadcastKeys.of(found, otherKeys).toSeq
+        (column, place) <- columns.zipWithIndex
+        (id, _) <- column.filter { case (_, ofScan) => broadcast.has(place, ofScan) }.toSeq
+        values <- broadcast.listed(place)
+      } yield id -> values
   }
+
+  /** On a cluster, the driver may have to read the rows from their blocks again. */
+  private def isSmall(stage: BroadcastQueryStageExec): Boolean = {
+    val known = stage.getRuntimeStatistics
+    known.sizeInBytes <= MostBytes && known.rowCount.exists(_ <= MostRows)
+  }
+
+  /** Keys of all rows of a table ask for nothing. */
+  private def isFiltered(plan: SparkPlan): Boolean = collectFirst(plan) {
+    case f: FilterExec if splitConjunctivePredicates(f.condition).exists(!_.isInstanceOf[IsNotNull]) => f
+    case scan: FileSourceScanExec if scan.partitionFilters.nonEmpty => scan
+    case scan: DataSourceV2ScanExecBase => scan
+    case rows: LocalTableScanExec => rows
+  }.isDefined
 
   @tailrec
   private def stage(plan: SparkPlan): Option[BroadcastQueryStageExec] = plan match {

@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import java.util.Locale
 
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
@@ -199,7 +201,10 @@ private[zorder] trait ParquetTable extends ClusterTable {
   override def begin(runId: String, inputs: Seq[DataFile]): TableWrite = {
     val journal = prepare(runId)
     try tryOwners(journal.staging, inputs)
-    catch { case refused: ZOrderException => discard(journal); throw refused }
+    catch {
+      case StorageFailure(said) => discard(journal); refuseStaging(said)
+      case NonFatal(e) => discard(journal); throw e
+    }
     new StagedWrite(root, journal.staging, partitionSchema, commit(journal, _, _), _ => discard(journal))
   }
 
