@@ -167,7 +167,8 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRow
     }
   }
 
-  test("the keys of a join count for the column: neighbours as a range, others one by one, many as their bounds") {
+  test(
+    "the keys of a join count for the column: neighbours as a range, others one by one, many as their bounds") {
     fresh { (facts, log) =>
       val dimension = s"$facts-dimension"
       spark.range(0, 900).selectExpr(
@@ -188,7 +189,7 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRow
         table.flatMap(q => shown(q.conjunctions))
       }
       def query(where: String, on: String = "f.id = d.k", kind: String = "") =
-        s"SELECT sum(f.a) FROM q_facts f $kind JOIN q_dimension d ON $on WHERE $where"
+        s"SELECT /*+ BROADCAST(d) */ sum(f.a) FROM q_facts f $kind JOIN q_dimension d ON $on WHERE $where"
       def kept(where: String, on: String = "f.id = d.k", kind: String = "") =
         ofFacts("KEEP")(query(where, on, kind))
       assert(kept("month = 3") === Seq("id range(90..119)"))
@@ -197,7 +198,10 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRow
       assert(kept("f.a < 5 AND rare = 7") ===
         Seq(s"a range(..4) & id in 9[${(7 until 900 by 100).mkString(",")}]"))
       assert(kept("rare = 7 AND k < 200", on = "f.s = d.name") === Seq("s in 2[n107,n7]"))
-      assert(kept("true", on = "f.id = d.k AND d.month = 29", kind = "LEFT SEMI") === Seq("id range(870..899)"))
+      assert(kept(
+        "true",
+        on = "f.id = d.k AND d.month = 29",
+        kind = "LEFT SEMI") === Seq("id range(870..899)"))
       assert(kept("often = 1 AND month < 23") === Seq("id range(1..688)"))
       // nearly all of them, and those of a table without a filter, ask for nothing
       assert(kept("often < 2 AND f.a = 1") === Seq("a equal[1] & id not_null"))
