@@ -28,7 +28,6 @@ import org.apache.spark.sql.execution.joins.BroadcastHashJoinExec
  */
 private[zorder] object ExecutedKeys extends AdaptiveSparkPlanHelper with PredicateHelper {
   private val MostRows = 100000
-  private val MostBytes = 16L << 20
 
   /**
    * By the columns of scans, the keys of each join. Keys that are too many to be listed are left out, and those of
@@ -60,10 +59,8 @@ private[zorder] object ExecutedKeys extends AdaptiveSparkPlanHelper with Predica
   }
 
   /** On a cluster, the driver may have to read the rows from their blocks again. */
-  private def isSmall(stage: BroadcastQueryStageExec): Boolean = {
-    val known = stage.getRuntimeStatistics
-    known.sizeInBytes <= MostBytes && known.rowCount.exists(_ <= MostRows)
-  }
+  private def isSmall(stage: BroadcastQueryStageExec): Boolean =
+    stage.getRuntimeStatistics.rowCount.exists(_ <= MostRows)
 
   /** Keys of all rows of a table ask for nothing. */
   private def isFiltered(plan: SparkPlan): Boolean = collectFirst(plan) {
