@@ -123,8 +123,8 @@ def main() -> int:
             *(line(name, reads) for name, reads in found.items()),
             "",
             f"- {time.strftime('%Y-%m-%d')}; spark-zorder {session.VERSION}, Spark {spark.version}, "
-            f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}, Hudi {peers.HUDI}",
-            f"- Spark {made_by_newest['spark']}, Delta {newest.DELTA}, Iceberg {newest.ICEBERG}",
+            f"{peers.versions()}",
+            f"- Spark {made_by_newest['spark']}, {made_by_newest['peers']}",
             f"- {machine.line(spark._jvm.System.getProperty('java.version'))}",
         ]
         result_file.show("\n".join(text) + "\n", "layouts-peers", keep=True)

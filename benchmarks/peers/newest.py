@@ -17,26 +17,16 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import clustered
-import data
+import peers
 import session
-from pyspark.sql import SparkSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 TOP = Path(__file__).resolve().parent.parent.parent
 PYTHON = TOP / "target/venv/4.1/bin/python"
-DELTA = "4.4.0"
-ICEBERG = "1.12.0"
-ARTIFACTS = (
-    f"org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:{ICEBERG}",
-    f"io.delta:delta-spark_4.1_2.13:{DELTA}",
-    f"io.delta:delta-storage:{DELTA}",
-    f"io.delta:delta-kernel-api:{DELTA}",
-    f"io.delta:delta-kernel-defaults:{DELTA}",
-)
 ZONES = "spark.databricks.io.skipping.mdc"
 # of Delta's ZORDER BY, as good as it can be: see the page of results
 BEST = {f"{ZONES}.rangeId.max": "65536", f"{ZONES}.addNoise": "false", f"{ZONES}.sortWithinFiles": "true"}
@@ -51,34 +41,11 @@ def asked(source: Path, folder: Path, files: int) -> dict[str, Any]:
     return found
 
 
-def newest_session(folder: Path) -> SparkSession:
-    """Local, with both formats, nothing written outside the folder."""
-    settings = {
-        "spark.driver.memory": "3g",
-        "spark.driver.extraClassPath": ":".join(str(jar) for jar in data.jars(ARTIFACTS)),
-        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"
-        "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
-        "spark.sql.catalog.ice.type": "hadoop",
-        "spark.sql.catalog.ice.warehouse": str(folder / "ice4"),
-        "spark.sql.warehouse.dir": str(folder / "warehouse4"),
-        "spark.sql.shuffle.partitions": "64",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "OFF",
-    }
-    builder = SparkSession.builder.master("local[2]").appName("the newest peers")
-    for key, value in settings.items():
-        builder.config(key, value)
-    return builder.getOrCreate()
-
-
 def layouts(
     spark: SparkSession, source: DataFrame, folder: Path, files: int
 ) -> Iterator[tuple[str, DataFrame]]:
     """Every layout with the name that the result gives it."""
-    delta = f"Delta {DELTA}"
+    delta = f"Delta {peers.DELTA}"
     yield f"{delta} ZORDER BY", clustered.delta_own(spark, source, folder / "n-dz", files)
     yield (
         f"{delta} ZORDER BY, 65,536 range ids, no noise, sorted within files",
@@ -90,20 +57,20 @@ def layouts(
     )
     for curve in ("zorder", "hilbert"):
         table = clustered.iceberg_own(spark, source, f"n_{curve}", files, curve=curve)
-        yield f"Iceberg {ICEBERG} {curve}", table
+        yield f"Iceberg {peers.ICEBERG} {curve}", table
 
 
 def main() -> int:
     """Makes the layouts and prints where they are."""
     source, folder, files = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-    spark = newest_session(folder)
+    spark = session.session(folder, memory="3g", spark__sql__shuffle__partitions="64")
     rows = spark.read.parquet(str(source))
     count = rows.count()
     found: dict[str, list[str]] = {}
     for name, table in layouts(spark, rows, folder, files):
         assert table.count() == count, name
         found[name] = [str(path) for path in session.files(table)]
-    made = {"spark": spark.version, "delta": DELTA, "iceberg": ICEBERG, "layouts": found}
+    made = {"spark": spark.version, "peers": peers.versions(), "layouts": found}
     spark.stop()
     print(json.dumps(made))
     return 0

@@ -1,4 +1,8 @@
-"""The keys of the peers, built as their own code builds them, as columns of a classic Spark 3.5 session."""
+"""The peers: their versions and jars for the Spark of this environment, and their keys.
+
+Spark is 3.5, or 4.1, whose Delta and Iceberg are the newest. The keys are built as the peers' own code builds
+them, as columns of a classic Spark 3.5 session.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyspark
 from pyspark.sql import Column
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo"))
@@ -14,9 +19,18 @@ import data
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+ON_NEWEST = not pyspark.__version__.startswith("3.5")
 ICEBERG = "1.12.0"
-DELTA = "3.3.3"
-HUDI = "1.2.0"
+DELTA = "4.4.0" if ON_NEWEST else "3.3.3"
+# Hudi has no jar for Spark 4.1
+HUDI = None if ON_NEWEST else "1.2.0"
+NEWEST_ARTIFACTS = (
+    f"org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:{ICEBERG}",
+    f"io.delta:delta-spark_4.1_2.13:{DELTA}",
+    f"io.delta:delta-storage:{DELTA}",
+    f"io.delta:delta-kernel-api:{DELTA}",
+    f"io.delta:delta-kernel-defaults:{DELTA}",
+)
 ARTIFACTS = (
     f"org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:{ICEBERG}",
     f"io.delta:delta-spark_2.12:{DELTA}",
@@ -32,7 +46,12 @@ RANGES = 1000
 
 def jars() -> list[Path]:
     """Their jars from Maven Central, each fetched once."""
-    return data.jars(ARTIFACTS)
+    return data.jars(NEWEST_ARTIFACTS if ON_NEWEST else ARTIFACTS)
+
+
+def versions() -> str:
+    """As results name them."""
+    return f"Delta {DELTA}, Iceberg {ICEBERG}" + (f", Hudi {HUDI}" if HUDI else "")
 
 
 def delta_key(df: DataFrame, *columns: str) -> Column:

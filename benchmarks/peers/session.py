@@ -1,4 +1,4 @@
-"""A Spark 3.5 session with Delta, Hudi, Iceberg and ours; an Iceberg catalog `ice` lies in a folder."""
+"""A session of Spark 3.5 or 4.1 with its peers and ours; an Iceberg catalog `ice` lies in a folder."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ if TYPE_CHECKING:
 
 TOP = Path(__file__).resolve().parent.parent.parent
 VERSION = (TOP / "VERSION").read_text().strip()
-JAR = TOP / f"target/jars/spark-zorder-spark3.5_2.12-{VERSION}.jar"
+LINE = "4.1_2.13" if peers.ON_NEWEST else "3.5_2.12"
+JAR = TOP / f"target/jars/spark-zorder-spark{LINE}-{VERSION}.jar"
 EXTENSIONS = (
     peers.DELTA_EXTENSION,
     # Hudi's parser takes every CALL: Iceberg's must see it first
-    "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+    *(["org.apache.spark.sql.hudi.HoodieSparkSessionExtension"] if peers.HUDI else []),
     "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     "org.apache.spark.sql.zorder.ZOrderExtensions",
 )
+OF_HUDI = {"spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar"} if peers.HUDI else {}
 
 
 def session(
@@ -42,7 +44,7 @@ def session(
         "spark.sql.catalog.ice.type": "hadoop",
         "spark.sql.catalog.ice.warehouse": str(folder / "ice"),
         "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
-        "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+        **OF_HUDI,
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.databricks.delta.snapshotPartitions": "2",
         "spark.ui.enabled": "false",

@@ -178,13 +178,12 @@ def main() -> int:
             ]
         finally:
             drivers.close()
-        hudi = "" if tables.ON_NEWEST else f", Hudi {tables.session.peers.HUDI}"
         head = [
             "# A driver that is killed",
             "",
             f"`python tests/fault/run.py --kills {arguments.kills} --seed {arguments.seed} "
             f"--formats {' '.join(arguments.formats)}`, {time.strftime('%Y-%m-%d')}, Spark {spark.version},",
-            f"Delta {tables.PEERS.DELTA}, Iceberg {tables.PEERS.ICEBERG}{hudi}: kill -9 of a driver that",
+            f"{tables.session.peers.versions()}: kill -9 of a driver that",
             f"rewrites {tables.ROWS:,} rows again and again, in a step",
             f"and a moment of its first {RUNS} runs that chance takes. A reader looks at once; then a vacuum",
             "recovers (after every tenth kill, but on Parquet after each). `steps` is a Delta table that is",

@@ -9,20 +9,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyspark
 from pyspark.sql import DataFrame, SparkSession
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "benchmarks/peers"))
-import newest
 import session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ON_NEWEST = pyspark.__version__.startswith("4.1")
-# what names the versions of the formats
-PEERS = newest if ON_NEWEST else session.peers
-NEWEST_JAR = session.TOP / f"target/jars/spark-zorder-spark4.1_2.13-{session.VERSION}.jar"
 ROWS = 20_000
 BATCH = 10
 HUDI = {"hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id"}
@@ -39,11 +33,6 @@ QUICK_START = {"spark__driver__extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+
 
 def start(folder: Path, more_jars: Sequence[Path] = (), **more: str) -> SparkSession:
     """A small session that waits for nobody; `more` are settings with `__` for dots."""
-    if ON_NEWEST:
-        classes = [NEWEST_JAR, *newest.data.jars(newest.ARTIFACTS), *more_jars]
-        more["spark__driver__extraClassPath"] = ":".join(map(str, classes))
-        # the usual one is Hudi's
-        more["spark__kryo__registrator"] = ""
     return session.session(
         folder,
         memory="1g",
