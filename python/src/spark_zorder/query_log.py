@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def start(
     spark: SparkSession, path: str | os.PathLike[str] | None = None, literals: str | None = None
 ) -> DataFrame:
-    """Starts to log the filters of this session's queries to a directory.
+    """Starts to log the filters and join keys of this session's queries to a directory.
 
     Without a path, it is the directory in ``spark.zorder.queryLog.path``. ``literals="drop"`` logs only how
     much a filter selects, and ``"keep"`` the values, too; without it, ``spark.zorder.queryLog.literals``

@@ -44,7 +44,7 @@ object SessionKeys {
     .stringConf("schemes").createWithDefault("")
 
   val QueryLogPath: Setting[String] = Setting.build("spark.zorder.queryLog.path")
-    .doc("Where the filters of the session's queries are logged; nothing is logged without it. " +
+    .doc("Where the filters and join keys of the session's queries are logged; nothing is logged without it. " +
       "ZORDER LOG START sets it.")
     .stringConf("directory").createWithDefault("")
 
