@@ -6,6 +6,7 @@ import scala.collection.JavaConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
@@ -102,8 +103,8 @@ class BatchesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("partitions that would gain nothing do not keep maxInputBytes from those behind them") {
-    withTempDir { dir =>
+  test("partitions that would gain nothing do not keep a limit from those behind them", LongTest) {
+    for (limit <- Seq("maxInputBytes = 1", "maxDuration = '0s'")) withTempDir { dir =>
       val path = dir.resolve("t")
       partitioned(path, partitions = 1)
       done(zorder(path, s"$run)"))
@@ -113,10 +114,18 @@ class BatchesSuite extends AnyFunSuite with RunFixture {
       Files.createDirectories(two.resolve("p=0"))
       Files.list(path.resolve("p=0")).iterator.asScala.filter(_.toString.endsWith(".parquet")).foreach(f =>
         Files.copy(f, two.resolve("p=0").resolve(f.getFileName)))
-      val limited = "BY (a, b) WITH (fileCount = 4, maxBytesInFlight = 1, maxInputBytes = 1)"
+      val limited = s"BY (a, b) WITH (fileCount = 4, maxBytesInFlight = 1, $limit)"
       val row = done(keepsRows(two)(zorder(two, limited)))
       assert(metric[Long](row, "partitionsOptimized") === 1 && metric[Long](row, "rows") === 16000, row)
     }
+  }
+
+  test("a batch has no more than 10,000 files, even if its partitions keep as many as they have") {
+    val three = Seq("a", "b", "c").map(WaitingPartition(_, 1L << 30, 4000))
+    def taken(options: RunOptions): Int = new Batches(options, 0L).next(three, 3L << 30).finished.size
+    assert(taken(RunOptions()) === 2)
+    assert(taken(RunOptions(fileCount = Some(8))) === 3)
+    assert(taken(RunOptions(targetFileSize = Some(256L << 20))) === 3)
   }
 
   test("a run that dies in its third batch keeps the first two") {

@@ -2,9 +2,12 @@ package org.apache.spark.sql.zorder.clustering
 
 import java.nio.file.{Files, Path}
 
+import scala.collection.JavaConverters._
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.zorder.conf.RunOptions
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
@@ -115,14 +118,37 @@ class DryRunSuite extends AnyFunSuite with RunFixture {
   }
 
   test("batches and what they read") {
-    val batches = new Batches(
-      org.apache.spark.sql.zorder.conf.RunOptions(maxBytesInFlight = Some(100), maxInputBytes = Some(150)),
-      0L)
-    val four = Seq("a", "b", "c", "d").map(_ -> 50L)
+    val batches = new Batches(RunOptions(maxBytesInFlight = Some(100), maxInputBytes = Some(150)), 0L)
+    def waiting(name: String, bytes: Long) = WaitingPartition(name, bytes, files = 1)
+    val four = Seq("a", "b", "c", "d").map(waiting(_, 50))
+    val five = four :+ waiting("e", 1)
     assert(batches.limitAhead(four, 200L, _ => Seq(50L)).isEmpty) // the limit is reached in the last batch
-    assert(batches.limitAhead(four :+ ("e" -> 1L), 201L, _ => Seq(50L)).isDefined)
-    assert(batches.limitAhead(four :+ ("e" -> 1L), 201L, p => Seq(if (p < "d") 0L else 50L)).isEmpty)
-    assert(batches.limitAhead(Seq("a" -> 1000L), 1000L, _ => Seq.fill(20)(100L)).isDefined)
-    assert(batches.limitAhead(Seq("a" -> 100L), 100L, _ => Seq(1000L)).isEmpty)
+    assert(batches.limitAhead(five, 201L, _ => Seq(50L)).isDefined)
+    assert(batches.limitAhead(five, 201L, p => Seq(if (p < "d") 0L else 50L)).isEmpty)
+    assert(batches.limitAhead(Seq(waiting("a", 1000)), 1000L, _ => Seq.fill(20)(100L)).isDefined)
+    assert(batches.limitAhead(Seq(waiting("a", 100)), 100L, _ => Seq(1000L)).isEmpty)
+    // no time is left, but it ends nothing before a batch has written
+    val timed = new Batches(RunOptions(maxBytesInFlight = Some(100), maxDurationMs = 0), 0L)
+    assert(timed.limitAhead(five, 201L, _ => Seq(50L)).isDefined)
+    assert(timed.limitAhead(five, 201L, p => Seq(if (p < "e") 0L else 50L)).isEmpty)
+  }
+
+  test("a dry run of several batches gains what one of them gains", LongTest) {
+    withTempDir { dir =>
+      val (path, whole) = (dir.resolve("t"), dir.resolve("whole"))
+      numbers(2000).repartition(4).write.parquet(whole.toString)
+      done(zorder(whole, "BY (a, b) WITH (fileCount = 4, force = true)"))
+      val inLayout = Files.list(whole).iterator.asScala.filter(_.toString.endsWith(".parquet")).toList
+      // in layout already, which the table does not know
+      for (p <- 0 until 11) {
+        val partition = Files.createDirectories(path.resolve(s"p=$p"))
+        inLayout.foreach(f => Files.copy(f, partition.resolve(f.getFileName)))
+      }
+      numbers(2000).repartition(4).write.parquet(path.resolve("p=11").toString)
+      val run = "BY (a, b) WITH (fileCount = 4, maxBytesInFlight"
+      assert(status(zorder(path, s"$run = 'none') DRY RUN")) === "NO_GAIN")
+      assert(metric[Long](zorder(path, s"$run = 1) DRY RUN"), "partitionsOptimized") === 1)
+      ends(path, s"$run = 1)", "DONE")
+    }
   }
 }

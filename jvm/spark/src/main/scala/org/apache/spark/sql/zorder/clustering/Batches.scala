@@ -7,7 +7,7 @@ import org.apache.spark.sql.zorder.expr.layout.LayoutRef
 import org.apache.spark.sql.zorder.clustering.forecast.Forecast
 import org.apache.spark.sql.zorder.clustering.inspect.Inspection
 import org.apache.spark.sql.zorder.clustering.plan.{FileCount, GrowthPlan, PlacedPartition}
-import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunReport}
+import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunReport, RunStatus}
 import org.apache.spark.sql.zorder.clustering.rewrite.RewritePlan
 import org.apache.spark.sql.zorder.table.file.DataFile
 
@@ -40,20 +40,26 @@ final private[clustering] class Batches(
    * The partitions of the next batch.
    *
    * @param partitions
-   *   their names and bytes, in the order in which they are taken
+   *   in the order in which they are taken
    * @param tableBytes
    *   of all files of the table, these and others
    */
-  def next(partitions: Seq[(String, Long)], tableBytes: Long): Batch = {
+  def next(partitions: Seq[WaitingPartition], tableBytes: Long): Batch = {
     val target = FileCount.target(tableBytes, options.targetFileSize)
-    val waiting = partitions.filterNot(p => done(p._1))
-    val bytes = waiting.scanLeft(0L)(_ + _._2).tail
-    val files = waiting.scanLeft(0L)((n, p) => n + FileCount.of(p._2, target, options)).tail
-    val most = mostBytes(partitions.map(_._2).sum)
+    val waiting = partitions.filterNot(p => done(p.directory))
+    val bytes = waiting.scanLeft(0L)(_ + _.bytes).tail
+    val files = waiting.scanLeft(0L)((n, p) => n + mostFiles(p, target)).tail
+    val most = mostBytes(partitions.map(_.bytes).sum)
     val fit = bytes.zip(files).takeWhile { case (b, f) => b <= most && f <= Batches.MostFiles }.length
     // a partition that does not fit is cut by its own steps, where its format can
     val taken = math.max(1, fit)
-    Batch(waiting.take(taken).map(_._1).toSet, waiting.drop(taken).map(_._1))
+    Batch(waiting.take(taken).map(_.directory).toSet, waiting.drop(taken).map(_.directory))
+  }
+
+  /** Files that a partition becomes at most: by default it may keep as many as it has (ADR 28). */
+  private def mostFiles(p: WaitingPartition, target: Long): Int = {
+    val bySize = FileCount.of(p.bytes, target, options)
+    if (FileCount.isAsked(options)) bySize else math.max(bySize, p.files)
   }
 
   /** Bytes of a step of a partition that has `bytes` and becomes `files`; None if it is one batch. */
@@ -73,7 +79,7 @@ final private[clustering] class Batches(
    *   bytes that are read of a partition: several numbers for one that is clustered in steps
    */
   def limitAhead(
-      partitions: Seq[(String, Long)],
+      partitions: Seq[WaitingPartition],
       tableBytes: Long,
       read: String => Seq[Long]): Option[String] =
     if (options.maxInputBytes.isEmpty && options.maxDurationMs > 0) None
@@ -82,16 +88,17 @@ final private[clustering] class Batches(
       if (each.length == 1) each.head else Seq(each.flatten.sum)
     })
 
-  /** The same, by the bytes that each batch would read. */
+  /** The same, by the bytes that each batch would read; one that leaves its files as they are reads none. */
   def limitByReads(reads: Seq[Long]): Option[String] =
     if (reads.length < 2) None
     else if (options.maxInputBytes.exists(_ <= reads.init.sum)) Some(Batches.InputIsRead)
-    else if (options.maxDurationMs == 0) Some(Batches.TimeIsOver)
+    else if (options.maxDurationMs == 0 && reads.init.exists(_ > 0)) Some(Batches.TimeIsOver)
     else None
 
+  /** The batches of a statement, if each brings its partitions to their end. */
   @tailrec
-  private def ahead(
-      partitions: Seq[(String, Long)],
+  def ahead(
+      partitions: Seq[WaitingPartition],
       tableBytes: Long,
       before: Vector[Batch] = Vector.empty): Seq[Batch] = {
     val batch = next(partitions, tableBytes)
@@ -113,9 +120,13 @@ final private[clustering] class Batches(
       batch.underway,
       deletesRewritten ++ batch.deletesRewritten)
 
-  /** Which limit keeps the statement from a further batch; None if there is none. */
+  /**
+   * Which limit keeps the statement from a further batch; None if there is none. No limit does so before a batch was
+   * committed: the next statement would begin with the same partitions, and never come to those behind them.
+   */
   def limitReached(soFar: RunReport): Option[String] =
-    if (options.maxInputBytes.exists(soFar.metrics.inputBytes >= _)) Some(Batches.InputIsRead)
+    if (soFar.status != RunStatus.Done) None
+    else if (options.maxInputBytes.exists(soFar.metrics.inputBytes >= _)) Some(Batches.InputIsRead)
     else if (System.currentTimeMillis() - startedMs >= options.maxDurationMs) Some(Batches.TimeIsOver)
     else None
 }
@@ -133,6 +144,21 @@ private[clustering] object Batches {
 
   private val InputIsRead = "maxInputBytes is reached"
   private val TimeIsOver = "maxDuration is over"
+}
+
+/**
+ * A partition that a batch may take.
+ *
+ * @param bytes
+ *   of its files
+ * @param files
+ *   how many they are
+ */
+final private[clustering] case class WaitingPartition(directory: String, bytes: Long, files: Int)
+
+private[clustering] object WaitingPartition {
+  def apply(directory: String, files: Seq[DataFile]): WaitingPartition =
+    WaitingPartition(directory, files.map(_.length).sum, files.length)
 }
 
 /**

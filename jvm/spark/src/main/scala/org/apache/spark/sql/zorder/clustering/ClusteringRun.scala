@@ -214,22 +214,24 @@ final private class BatchRun(context: RunContext, batches: Batches) {
 
   /** Clusters all selected files anew, wherever they are in a layout. */
   private def full(selected: Selection): BatchResult = {
-    val batch =
-      next(selected.files.groupBy(_.partition).map { case (p, files) => p -> files.map(_.length).sum }.toSeq)
+    val batch = next(selected.files.groupBy(_.partition).toSeq.map { case (p, files) =>
+      WaitingPartition(p, files)
+    })
     val later = selected.files.filterNot(f => batch.finished(f.partition))
     newLayout(selected.without(later), batch)
   }
 
   /** The partitions of this batch; a dry run looks at all partitions at once. */
-  private def next(partitions: Seq[(String, Long)]): Batch =
-    if (request.dryRun) Batch(partitions.map(_._1).toSet) else batches.next(partitions.sorted, tableBytes)
+  private def next(partitions: Seq[WaitingPartition]): Batch =
+    if (request.dryRun) Batch(partitions.map(_.directory).toSet)
+    else batches.next(partitions.sortBy(_.directory), tableBytes)
 
   /** Leaves partitions in place alone, continues a partition that is underway, and clusters the others. */
   private def byPlacement(selected: Selection): BatchResult = {
     val toMove = batches.underway.fold(Set.empty[String])(_.waiting)
     val placement =
       new Placement(table, columns, curve, options, toMove, batches.deletesRewritten).of(selected)
-    val waiting = placement.filterNot(_.nothingToDo).map(p => p.directory -> p.all.map(_.length).sum)
+    val waiting = placement.filterNot(_.nothingToDo).map(p => WaitingPartition(p.directory, p.all))
     val underway = placement.find(p =>
       if (batches.underway.isDefined) batches.underway.exists(_.directory == p.directory)
       else p.byRegion.nonEmpty)
@@ -238,7 +240,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     underway match {
       case Some(p) =>
         // FULL takes those in place, too; what came to a finished one since is left to the next statement
-        val open = if (request.full) selected.files.map(_.partition).distinct.sorted else waiting.map(_._1)
+        val open = if (request.full) selected.files.map(_.partition).distinct.sorted else waiting.map(_.directory)
         val left = open.filterNot(d => d == p.directory || batches.isDone(d))
         new PartitionStepRunner(context, batches).next(p, selected, left).getOrElse {
           val elsewhere = placement.filterNot(_.directory == p.directory).flatMap(_.all)

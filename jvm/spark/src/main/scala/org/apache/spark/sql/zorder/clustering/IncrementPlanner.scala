@@ -208,8 +208,8 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
         val passes = if (appends(growing)) 1 else 2
         batches.limitByReads(StepSizes.reads(read.values.sum, files.files.length, most, passes))
       case None =>
-        val whole = growing.map(g => g.placed.directory -> g.placed.all.map(_.length).sum)
-        batches.limitAhead(whole.sortBy(_._1), context.tableBytes, d => Seq(read(d)))
+        val whole = growing.map(g => WaitingPartition(g.placed.directory, g.placed.all))
+        batches.limitAhead(whole.sortBy(_.directory), context.tableBytes, d => Seq(read(d)))
     }
   }
 

@@ -5,6 +5,7 @@ import org.apache.spark.sql.zorder.clustering.forecast.{
   CostForecast,
   EnoughFiles,
   FittedLayouts,
+  Forecast,
   NoGain,
   PartitionFits,
   PlannedPages,
@@ -18,7 +19,9 @@ import org.apache.spark.sql.zorder.clustering.request.RunContext
 import org.apache.spark.sql.zorder.clustering.rewrite.RewritePlan
 import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.clustering.draw.DrawnQueries
+import org.apache.spark.sql.zorder.table.file.InputRelation
 import sparkzorder.curve.cost.Query
+import sparkzorder.curve.page.PageCut
 
 /** Clusters files anew: samples rows, fits layouts, forecasts them, decides whether they gain enough. */
 final private[clustering] class NewLayoutPlanner(context: RunContext, batches: Batches) {
@@ -75,8 +78,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
    */
   private def fitted(input: Inspection, bySize: FilePlan, selected: Selection, batch: Batch): Planned = {
     val source = input.relation(bySize)
-    val footers = input.footersOf(bySize)
-    val tracked = TrackedColumns.of(context, input, footers, source.plan)
+    val tracked = TrackedColumns.of(context, input, input.footersOf(bySize), source.plan)
     val columns = tracked.clustering
     val enough = new EnoughFiles(input, tracked, options)
     val sampled = progress.step("sample") {
@@ -91,44 +93,87 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       val files = enough.of(bySize, sampled, fits)
       files -> FittedLayouts(files, sampled, fits)
     }(_._2.summary)
-    val pages = PlannedPages.of(input, tracked, files, options, whole = true)
-    val forecast = progress.step("forecast") {
-      new RewriteForecaster(input, files, tracked, layouts, pages).forecast(pinned, drawn)
-    }(_.summary)
+    def judged(plan: FilePlan, theirs: FittedLayouts): Judged = {
+      val pages = PlannedPages.of(input, tracked, plan, options, whole = true)
+      val forecaster = new RewriteForecaster(input, plan, tracked, theirs, pages)
+      val forecast = forecaster.forecast(pinned, drawn)
+      Judged(plan, theirs, pages, forecast, gains = forecast.gain >= options.minGain)
+    }
+    def judgedAlone(places: IndexedSeq[Int]): Judged = {
+      val chosen = places.map(p => files.partitions(p))
+      judged(files.copy(partitions = chosen), layouts.only(places, fits(places.head, chosen.head.files)))
+    }
+    val verdict = progress.step("forecast") {
+      val whole = judged(files, layouts)
+      if (whole.gains) whole else gainingBatches(input, files, judgedAlone).getOrElse(whole)
+    }(_.forecast.summary)
+    decide(verdict, rewriteOf(verdict, input, tracked, source, selected), selected, batch)
+  }
+
+  /**
+   * A run judges each of its batches alone, and a dry run all partitions at once: where these gain too little, those of
+   * some batches may still gain enough. None if they do not.
+   *
+   * @param judgedAlone
+   *   by the places of partitions in the plan
+   */
+  private def gainingBatches(
+      input: Inspection,
+      files: FilePlan,
+      judgedAlone: IndexedSeq[Int] => Judged): Option[Judged] =
+    if (!request.dryRun || request.into.isDefined || rewritesAll) None
+    else {
+      val each = batches.ahead(waiting(input), context.tableBytes).map { b =>
+        files.partitions.indices.filter(p => b.finished(files.partitions(p).partition.directory))
+      }.filter(_.nonEmpty)
+      val gaining = if (each.length < 2) Nil else each.filter(places => judgedAlone(places).gains)
+      if (gaining.isEmpty) None
+      else Some(judgedAlone(gaining.flatten.sorted.toIndexedSeq).copy(gains = true))
+    }
+
+  /** Whether all files are to be rewritten, whatever is gained. */
+  private def rewritesAll: Boolean = options.force || request.full
+
+  private def rewriteOf(
+      judged: Judged,
+      input: Inspection,
+      tracked: TrackedColumns,
+      source: InputRelation,
+      selected: Selection): RewritePlan = {
+    import judged.{files, layouts}
+    val footers = input.footersOf(files)
     val cost = CostForecast.of(pinned, source, footers, tracked, input.statistics, options, sampled = footers)
     val report = context.report(selected, layouts.summary, files.partitions.length)
     val metrics = report.metrics.copy(
       targetFileSize = files.target,
-      sampledRows = sampled.rows.toLong,
+      sampledRows = layouts.sampled.rows.toLong,
       cost = sizes.withSteps(cost, files))
-    val rewrite = RewritePlan(
+    RewritePlan(
       report.copy(metrics = metrics),
       input,
       files,
       () => source,
-      columns,
+      tracked.clustering,
       layouts.layouts,
       OutputPlan.of(files.partitions.map(_.partition.directory), layouts.layouts),
-      forecast,
-      pages)
-    decide(rewrite, layouts, selected, batch)
+      judged.forecast,
+      judged.pages)
   }
 
   /**
    * No plan if the layouts would gain too little, unless all files are to be rewritten whatever is gained.
    */
   private def decide(
+      judged: Judged,
       rewrite: RewritePlan,
-      layouts: FittedLayouts,
       selected: Selection,
       batch: Batch): Planned = {
     import rewrite.{files, forecast}
     val notes = emptyLogNote + selected.summary + rewrite.input.changesSummary
     val noGain =
-      if (forecast.gain < options.minGain)
-        Some(new NoGain(forecast, files, layouts).sentence(options.minGain))
-      else None
-    if (noGain.isDefined && !options.force && !request.full)
+      if (judged.gains) None
+      else Some(new NoGain(forecast, files, judged.layouts).sentence(options.minGain))
+    if (noGain.isDefined && !rewritesAll)
       Planned.Ended(BatchResult(
         rewrite.planned.leftAsItIs.copy(
           reason = s"${noGain.get} (${forecast.summary}).${forecast.warning} " +
@@ -169,13 +214,26 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
     if (request.into.isDefined) None
     else {
       val reads = files.partitions.map(p => p.partition.directory -> sizes.reads(p)).toMap
-      batches.limitAhead(
-        input.partitions.map(p => p.directory -> p.bytes).sortBy(_._1),
-        context.tableBytes,
-        reads.getOrElse(_, Seq(0L)))
+      batches.limitAhead(waiting(input), context.tableBytes, reads.getOrElse(_, Seq(0L)))
     }
+
+  private def waiting(input: Inspection): Seq[WaitingPartition] =
+    input.partitions.map(p => WaitingPartition(p.directory, p.files)).sortBy(_.directory)
 
   private def emptyLogNote: String = log.filter(_.queries.isEmpty).fold("") { l =>
     s" The query log ${l.name} has no query on ${table.name}: all columns were given the same weight."
   }
 }
+
+/**
+ * Layouts of some partitions, and what they would gain.
+ *
+ * @param gains
+ *   whether that is enough: all together, or each of their batches
+ */
+final private case class Judged(
+    files: FilePlan,
+    layouts: FittedLayouts,
+    pages: PageCut,
+    forecast: Forecast,
+    gains: Boolean)

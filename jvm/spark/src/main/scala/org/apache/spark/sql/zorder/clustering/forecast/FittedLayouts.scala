@@ -283,6 +283,17 @@ final case class FittedLayouts(
     first: Choice) {
   def refs: IndexedSeq[LayoutRef] = layouts.refs
 
+  /**
+   * Those of some partitions, by their places.
+   *
+   * @param firstOfThem
+   *   how the layout of the first of these was chosen
+   */
+  def only(places: IndexedSeq[Int], firstOfThem: Choice): FittedLayouts = FittedLayouts(
+    PartitionLayouts(places.map(p => refs(p))),
+    SampledPartitions(places.map(p => sampled.partitions(p)), places.map(p => sampled.shares(p))),
+    firstOfThem)
+
   /** The builders of the layouts, each once. */
   def curves: String = refs.map(_.layout.curve).distinct.mkString(", ")
 
