@@ -249,6 +249,10 @@ class ClusteringRunSuite extends AnyFunSuite with RunFixture with SharedTables w
         assert(spark.table("run_parts").where("p IS NULL").inputFiles.length === 4)
         sameRows(parts, spark.table("run_parts"))
       }
+      step("an empty property names no columns: those of the last run stand") {
+        spark.sql("ALTER TABLE run_parts SET TBLPROPERTIES ('zorder.by' = '')")
+        assert(status(one("ZORDER TABLE run_parts WITH (force = true)")) === "NOTHING_TO_DO")
+      }
       step("not by a property that Spark reads as a column under another name") {
         spark.sql("ALTER TABLE run_parts SET TBLPROPERTIES ('zorder.by' = 'a b')")
         val refused = intercept[ZOrderException](one("ZORDER TABLE run_parts WITH (force = true)"))

@@ -107,9 +107,32 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
           assert(refused("TOO_SMALL", name)(merged(name -> v)) == Map("value" -> v, "suggestion" -> meant))
       }
     assert(merged("maxInputBytes" -> "1", "maxBytesInFlight" -> "1").maxInputBytes.contains(1L))
-    assert(ZOrderOption.atLeast("targetFileSize", "20000") == "65536")
-    assert(ZOrderOption.atLeast("rowGroupSize", "128m") == "128m")
-    assert(ZOrderOption.atLeast("pageRowLimit", "7") == "7")
+    for ((name, text, wanted) <- Seq(
+        ("targetFileSize", "20000", "65536"),
+        ("rowGroupSize", "128m", "128m"),
+        ("pageRowLimit", "7", "7")))
+      assert(ZOrderOption.ofFormat(name, "f", text) == ((ZOrderOption.named(name), "f", wanted)))
+  }
+
+  test("what a format says comes after keys of ours in any case, and a bad value of it names its own property") {
+    val formats = Seq(
+      ZOrderOption.ofFormat("pageRowLimit", "write.rows", "x"),
+      ZOrderOption.ofFormat("targetFileSize", "write.size", "1m"))
+    def merge(written: Seq[OptionSetting], table: Map[String, String], session: Map[String, String]) =
+      RunOptions.merge(written, table, session, formats)
+    badValue("write.rows", "x")(merge(Nil, none, none))
+    badValue("write.size", "big")(ZOrderOption.ofFormat("targetFileSize", "write.size", "big"))
+    val session = Map("spark.zorder.TARGETFILESIZE" -> "2m", "spark.zorder.pagerowlimit" -> "5")
+    assert(merge(Nil, none, session) == RunOptions(targetFileSize = Some(2L << 20), pageRowLimit = 5))
+    assert(merge(Nil, Map("ZORDER.PageRowLimit" -> "6"), none).targetFileSize.contains(1L << 20))
+    assert(merge(statement("pageRowLimit" -> "7"), none, none).pageRowLimit == 7)
+  }
+
+  test("a table property that no run reads is refused") {
+    for (name <- Seq("curve", "layout")) {
+      val e = intercept[ZOrderException](RunOptions.merge(Nil, Map(s"zorder.$name" -> "lexical"), none))
+      assert(e.condition.startsWith("ZORDER_INVALID_OPTION."), name)
+    }
   }
 
   test("times, as in Python") {

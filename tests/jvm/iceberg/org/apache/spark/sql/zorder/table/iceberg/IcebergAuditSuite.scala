@@ -34,6 +34,32 @@ class IcebergAuditSuite extends AnyFunSuite with IcebergFixture {
     assert(audit("").head.getAs[Long]("files_since_last_run") === 4)
   }
 
+  test("a column that is renamed between the runs of two partitions: the first stays as it was asked for") {
+    val table = create("renamed", "a INT, product BIGINT, p INT", "PARTITIONED BY (p)")
+    def more(p: Int, column: String): Unit =
+      fill(
+        table,
+        5000,
+        4,
+        "cast(pmod(xxhash64(id), 1000) as int) AS a",
+        s"pmod(xxhash64(id, 2), 5000) AS $column",
+        s"$p AS p")
+    def sort(where: String, column: String): Unit = {
+      val row = sql(s"ZORDER TABLE $table $where BY (a, $column) USING CURVE lexical " +
+        "WITH (fileCount = 16, force = true)").collect().head
+      assert(status(row) === "DONE", row)
+    }
+    def verdict: String = sql(s"SELECT verdict FROM clustering_information('$table') WHERE partition = 'p=1'")
+      .collect().head.getString(0)
+    more(1, "product")
+    sort("", "product")
+    assert(verdict === "OK")
+    sql(s"ALTER TABLE $table RENAME COLUMN product TO item")
+    more(2, "item")
+    sort("WHERE p = 2", "item")
+    assert(verdict === "OK")
+  }
+
   test("statements name partitions by their values, and tables by names that parse") {
     val table =
       create("`audited-too`", "id BIGINT, a INT, b INT, `my city` STRING", "PARTITIONED BY (`my city`)")

@@ -236,10 +236,14 @@ object ZOrderOption {
     Retention
   )
 
-  /** The size itself, or the smallest one that the option takes if that is more. */
-  def atLeast(name: String, value: String): String =
-    if (!Sizes(name) || OptionValue.bytes(name, value) >= OptionValue.SmallestSize) value
-    else OptionValue.SmallestSize.toString
+  /**
+   * The option of this name with what a property of the table's format says of it. That is set for the format's own
+   * writers: too small a size is no reason to refuse a run, which takes the smallest one that it can.
+   */
+  def ofFormat(name: String, property: String, text: String): (ZOrderOption, String, String) = {
+    val isTooSmall = Sizes(name) && OptionValue.bytes(property, text) < OptionValue.SmallestSize
+    (named(name), property, if (isTooSmall) OptionValue.SmallestSize.toString else text)
+  }
 
   private val Sizes = Set("targetFileSize", "rowGroupSize")
 
@@ -263,7 +267,8 @@ object ZOrderOption {
 }
 
 /**
- * The options of one run, merged: statement over table property over session over default.
+ * The options of one run, merged: statement over table property over session over the format's own property over
+ * default.
  * None means that the default depends on the table (its own codec, row-group size, number of files).
  */
 final case class RunOptions(
@@ -292,11 +297,7 @@ final case class RunOptions(
 object RunOptions {
 
   /** Our table properties that are no options: what to cluster by, and what a commit records. */
-  private val ownProperties = Seq("by", "curve", "txn", "base", "layout", "exchanging", "records")
-
-  /** Options under the keys that a session has for them, to be defaults behind the session's own values. */
-  def inSession(options: Map[String, String]): Map[String, String] =
-    options.map { case (name, value) => (ZOrderOption.SessionPrefix + name, value) }
+  private val ownProperties = Seq("by", "txn", "base", "exchanging", "records")
 
   /**
    * Merges the options of one run. Names are compared without regard to case; an unknown one is refused.
@@ -307,11 +308,14 @@ object RunOptions {
    *   all properties of the table; those that begin with `zorder.` count
    * @param session
    *   all keys of the session; those that begin with `spark.zorder.` count
+   * @param formats
+   *   options that the table's format has under keys of its own: those count that nobody sets as options
    */
   def merge(
       statement: Seq[OptionSetting],
       tableProperties: Map[String, String],
-      session: Map[String, String]): RunOptions = {
+      session: Map[String, String],
+      formats: Seq[(ZOrderOption, String, String)] = Nil): RunOptions = {
     val retention = ZOrderOption.Retention
     statement.find(_.option == retention).foreach(_ =>
       refuse(
@@ -324,7 +328,9 @@ object RunOptions {
     val options = session -- SessionKeys.settings.map(_.key)
     val found = known(options, ZOrderOption.SessionPrefix, _.contains('.')) ++
       known(tableProperties, ZOrderOption.TablePrefix, n => n.contains('.') || ownProperties.contains(n))
-    of(found.map { case (option, key, text) => option.setting(key, text) } ++ statement)
+    val set = (found.map(_._1) ++ statement.map(_.option)).toSet
+    val all = formats.filterNot(f => set(f._1)) ++ found
+    of(all.map { case (option, key, text) => option.setting(key, text) } ++ statement)
   }
 
   /** The options with these settings; of two of one option the later one. */

@@ -99,7 +99,7 @@ trait ClusterTable {
   /** What is appended to the reason of a run in place. */
   def afterword: Option[String] = None
 
-  /** The format's own settings of the table as options of a run. Only defaults come after them. */
+  /** Properties of the format, each with the option of a run that it stands for. Only defaults come after them. */
   def formatOptions: Map[String, String] = Map.empty
 
   /** A refusal if the format keeps a column of this name for itself. */

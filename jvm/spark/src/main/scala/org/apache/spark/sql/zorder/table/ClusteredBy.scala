@@ -14,7 +14,10 @@ private[zorder] object ClusteredBy {
   /** Property that makes `ZORDER TABLE t` complete. */
   val Property = "zorder.by"
 
-  /** The columns that the table's properties or its format name, or of its last run; None if there are none. */
+  /**
+   * The columns that the table's properties or its format name, else those of its last run; None if there are none. An
+   * empty list names none.
+   */
   def of(table: ClusterTable): Option[Seq[String]] =
     fromProperty(table).orElse(table.clusteredBy).orElse(fromClusterBy(table)).orElse(lastRun(table))
       .filter(_.nonEmpty)
@@ -36,14 +39,14 @@ private[zorder] object ClusteredBy {
     recorded == sql || !table.caseSensitive && !isExpression && recorded.equalsIgnoreCase(sql)
 
   private def fromProperty(table: ClusterTable): Option[Seq[String]] =
-    table.properties.get(Property).map(inList)
+    table.properties.get(Property).map(inList).filter(_.nonEmpty)
 
   /** The columns of Spark 4's `CREATE TABLE ... CLUSTER BY`: JSON lists of name parts. */
   private def fromClusterBy(table: ClusterTable): Option[Seq[String]] =
     table.properties.get("clusteringColumns").map { json =>
       val lists = new ObjectMapper().readTree(json).elements().asScala
       lists.map(parts => QuotingUtils.quoteNameParts(parts.elements().asScala.map(_.asText).toSeq)).toSeq
-    }
+    }.filter(_.nonEmpty)
 
   /** The items of a list as in `BY (...)`, without its empty places. */
   def inList(list: String): Seq[String] = OptionValue.items(list).filter(_.nonEmpty)
@@ -74,6 +77,16 @@ private[zorder] object ColumnIds {
       run.columns.zip(run.columnIds).filterNot { case (c, id) => id.startsWith(s"$c of ") }
         .map { case (c, id) => c -> now.get(id) }.filterNot { case (c, name) => name.contains(c) }.toMap
     }
+
+  /**
+   * Whether two lists are of the same columns: by their ids where both have them. Records of older versions have
+   * names alone.
+   *
+   * @param named
+   *   whether they are by their names
+   */
+  def areSame(ids: Seq[String], others: Seq[String])(named: => Boolean): Boolean =
+    if (ids.nonEmpty && others.nonEmpty) ids == others else named
 
   /** A column of a run whose name belongs to another column now, with its present name. */
   def misnamed(table: ClusterTable, run: RunRecord): Option[(String, Option[String])] = {

@@ -87,9 +87,7 @@ final private[iceberg] class IcebergClusterTable(
   override def columnId(path: Seq[String]): Option[String] = IcebergColumns.id(table, path)
   override def properties: Map[String, String] = table.properties.asScala.toMap
 
-  override def formatOptions: Map[String, String] = IcebergClusterTable.Options.flatMap {
-    case (property, option) => Option(table.properties.get(property)).map(option -> _)
-  }
+  override def formatOptions: Map[String, String] = IcebergClusterTable.Options
 
   /** Iceberg's writer has no INT96, and its manifests have bounds. */
   override def boundsBesideFiles: Boolean = true

@@ -6,7 +6,7 @@ import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.clustering.fit.LayoutLookUp
 import org.apache.spark.sql.zorder.clustering.request.ClusterColumn
 import org.apache.spark.sql.zorder.clustering.select.Selection
-import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy, RecordedFile, RunRecord}
+import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy, ColumnIds, RecordedFile, RunRecord}
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
@@ -78,12 +78,11 @@ final private[clustering] class Placement(
   private lazy val runs: IndexedSeq[RunRecord] =
     table.state.standing().filter(r => sameColumns(r) && r.curve == curve).toIndexedSeq
 
-  /** Records of older versions have names alone. */
-  private def sameColumns(r: RunRecord): Boolean =
-    if (r.columnIds.nonEmpty && ids.nonEmpty) r.columnIds == ids
-    else r.columns.length == by.length && r.columns.zip(by).forall { case (name, c) =>
+  private def sameColumns(r: RunRecord): Boolean = ColumnIds.areSame(r.columnIds, ids) {
+    r.columns.length == by.length && r.columns.zip(by).forall { case (name, c) =>
       ClusteredBy.names(table, name, c.sql, c.path.isEmpty)
     }
+  }
 
   /** Partitions that hold selected files; new files that are not selected count as not there. */
   def of(selected: Selection): Seq[PlacedPartition] = {

@@ -249,8 +249,10 @@ private[zorder] object TableOptions {
 
   /** Statement over table property over session over the format's own property over default. */
   def of(table: ClusterTable, statement: Seq[OptionSetting], session: ClassicSession): RunOptions = {
-    // a property of the format is set for its own writers: too small a size is no reason to refuse a run
-    val formats = table.formatOptions.map { case (name, value) => (name, ZOrderOption.atLeast(name, value)) }
-    RunOptions.merge(statement, table.properties, RunOptions.inSession(formats) ++ session.conf.getAll)
+    val formats = for {
+      (property, name) <- table.formatOptions.toSeq.sorted
+      text <- table.properties.get(property)
+    } yield ZOrderOption.ofFormat(name, property, text)
+    RunOptions.merge(statement, table.properties, session.conf.getAll, formats)
   }
 }

@@ -13,7 +13,14 @@ import org.apache.spark.sql.zorder.clustering.inspect.UnreadableFiles
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.{ClusterRequest, Progress, TableOptions}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy, RunRecord, TableRef, TableState}
+import org.apache.spark.sql.zorder.table.{
+  ClusterTable,
+  ClusteredBy,
+  ColumnIds,
+  RunRecord,
+  TableRef,
+  TableState
+}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.querylog.QueryLog
@@ -169,9 +176,10 @@ final private[audit] class PastRuns(table: ClusterTable, columns: AuditedColumns
   /** The curve of that run. */
   def curve: Option[String] = same.map(_.curve)
 
-  /** The records by the audited columns. */
-  private lazy val alike: Seq[RunRecord] =
-    same.toSeq.flatMap(last => standing.filter(_.columns == last.columns))
+  /** The records by the audited columns, whatever these were called. */
+  private lazy val alike: Seq[RunRecord] = same.toSeq.flatMap { last =>
+    standing.filter(r => ColumnIds.areSame(r.columnIds, last.columnIds)(r.columns == last.columns))
+  }
 
   /** The newest layout of each partition. */
   private lazy val layouts: Map[String, String] = alike.flatMap(_.layoutIds).toMap
