@@ -148,14 +148,14 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test(
-    "INT96 timestamps, of which Delta's log has bounds, are clustered by, and stay INT96",
+  for (mapping <- Seq("none", "id")) test(
+    s"INT96 timestamps, of which Delta's log has bounds, are clustered by, and stay INT96: column mapping $mapping",
     SameOnAllLines,
     LongTest) {
     withConf("spark.sql.parquet.outputTimestampType" -> "INT96")(withTempDir { dir =>
       val path = dir.resolve("t")
       numbers(8000).selectExpr("id", "timestamp_micros(b * 1000003) at").repartition(6)
-        .write.format("delta").save(path.toString)
+        .write.format("delta").option("delta.columnMapping.mode", mapping).save(path.toString)
       makeLiquid(s"delta.`$path`", "id, at")
       def shares(row: Row, c: Int, level: String): Row =
         row.getAs[scala.collection.Seq[Row]]("columns")(c).getAs[Row](level)
@@ -171,13 +171,15 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
       assert(measured < 0.6 && math.abs(share(row, 1, "files", "forecast") / measured - 1) < 0.1)
       assert(reason(row).contains("column at stays INT96"), reason(row))
       val log = DeltaLog.forTable(spark, path.toString).update()
+      val (metadata, physical) = (log.schema("at").metadata, "delta.columnMapping.physicalName")
+      val name = if (metadata.contains(physical)) metadata.getString(physical) else "at"
       val spans = log.allFiles.selectExpr(
-        "get_json_object(stats, '$.minValues.at') lo",
-        "get_json_object(stats, '$.maxValues.at') hi")
+        s"get_json_object(stats, '$$.minValues.$name') lo",
+        s"get_json_object(stats, '$$.maxValues.$name') hi")
       assert(spans.where("lo < '1970-01-07' AND hi > '1970-01-07'").count() < 6)
       val files = read(path).inputFiles.map(DataFile(_, 0L, 0L, "")).toSeq
       val leaves = Footers.read(Shims.classic(spark), files).flatMap(_.schema.leaves)
-      assert(leaves.filter(_.name == "at").map(_.physical).distinct === Seq("INT96"))
+      assert(leaves.filter(_.name == name).map(_.physical).distinct === Seq("INT96"))
     })
   }
 

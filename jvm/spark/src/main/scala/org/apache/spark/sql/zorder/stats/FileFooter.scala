@@ -36,6 +36,12 @@ final case class LeafColumn(
   def sameType: String = if (logical.startsWith("DECIMAL(")) logical else typeText
 
   def name: String = column.mkString(".")
+
+  /** Whether it is this column, which another may have been called once. */
+  def isOf(wanted: StatColumn): Boolean = wanted.stored match {
+    case StoredAs.Named(names) => column == names
+    case StoredAs.Numbered(id) => fieldId.contains(id)
+  }
 }
 
 /**

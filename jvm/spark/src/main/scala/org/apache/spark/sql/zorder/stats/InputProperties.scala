@@ -29,7 +29,7 @@ final case class InputProperties(
     codec: Option[String],
     rowGroupBytes: Option[Long],
     keyValues: Map[String, String],
-    int96: Seq[String],
+    int96: Seq[LeafColumn],
     shortBinaryDecimals: Boolean,
     refusals: Seq[ZOrderException])
 
@@ -63,7 +63,7 @@ object InputProperties {
     val common = footers.map(_.keyValues.toSet).reduceOption(_ intersect _).getOrElse(Set.empty)
     val extra = common.filterNot { case (k, _) => WritersOwn(k) || WritersPrefixes.exists(k.startsWith) }
     val leaves = footers.map(_.schema).distinct.flatMap(_.leaves)
-    val int96 = leaves.filter(_.physical == "INT96").map(_.name).distinct
+    val int96 = leaves.filter(_.physical == "INT96").distinct
     val usual = if (full.isEmpty) None else Some(full(full.size / 2))
     InputProperties(
       codec,

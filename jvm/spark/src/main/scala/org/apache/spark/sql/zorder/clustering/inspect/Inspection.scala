@@ -21,7 +21,6 @@ import org.apache.spark.sql.zorder.stats.{
   Footers,
   InputProperties,
   StatColumn,
-  StoredAs,
   UnreadableColumnHints
 }
 import org.apache.spark.sql.zorder.stats.schema.{FileSpelling, SchemaUnion, TruncatedTimestamps}
@@ -191,10 +190,8 @@ object Inspection {
       _,
       inputProperties)).map(_.path.mkString("."))
 
-  private def isInt96(column: StatColumn, inputProperties: InputProperties): Boolean = column.stored match {
-    case StoredAs.Named(path) => inputProperties.int96.contains(path.mkString("."))
-    case _ => false
-  }
+  private def isInt96(column: StatColumn, inputProperties: InputProperties): Boolean =
+    inputProperties.int96.exists(_.isOf(column))
 }
 
 /**

@@ -13,7 +13,7 @@ import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.index._
-import org.apache.spark.sql.zorder.stats.{FileStatistics, Footers, LeafColumn, StatColumn, StoredAs}
+import org.apache.spark.sql.zorder.stats.{FileStatistics, Footers, StatColumn}
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 import sparkzorder.curve.{NormalizedValue, Zone}
 
@@ -105,7 +105,7 @@ final private[make] class IndexBuilder(
     val path = keys.of(new Path(file.path))
     val of = fromFooters.indices.map { c =>
       val nulls =
-        footer.schema.leaves.indexWhere(l => IndexBuilder.holds(l, stats(c)) && l.maxRepetition == 0) match {
+        footer.schema.leaves.indexWhere(l => l.isOf(stats(c)) && l.maxRepetition == 0) match {
           case -1 => -1L
           case leaf => footer.nulls(leaf)
         }
@@ -141,12 +141,6 @@ final private[make] class IndexBuilder(
 }
 
 private object IndexBuilder {
-
-  /** Whether a leaf of a file is the column, which another may have been called once. */
-  private def holds(leaf: LeafColumn, column: StatColumn): Boolean = column.stored match {
-    case StoredAs.Named(path) => leaf.column == path
-    case StoredAs.Numbered(id) => leaf.fieldId.contains(id)
-  }
 
   /**
    * Ranges of pages where every page has one, else of row groups. An opaque file has nothing; a file without
