@@ -168,6 +168,20 @@ class QueryAuditSuite extends AnyFunSuite with RunFixture with SkippedScans {
     }
   }
 
+  test("the seventeenth column of a log is measured like those that are asked more often") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val often = (1 to 16).map(i => s"cast(pmod(xxhash64(id, $i), 1000) AS int) c$i")
+      spark.range(0, 1600, 1, 8).selectExpr(often :+ "cast(id AS int) rare": _*).write.parquet(path.toString)
+      logOf("many_columns", path, (1 to 16).flatMap(i => Seq(s"c$i = 500", s"c$i = 501")) :+ "rare = 100")
+      val found = queries(path, "many_columns")
+      val (rare, other) = (found("rare = ?"), found("c16 = ?"))
+      assert(found.size === 17 && double(rare, "share") === 0.125, rare)
+      assert(double(rare, "bound") > 0.0 && double(rare, "bound") <= 0.125, rare)
+      assert(double(other, "share") > 0.9 && other.getAs[Boolean]("alert"), other)
+    }
+  }
+
   test("partitions of NULL, of strings and of dates") {
     withTempDir { dir =>
       val path = dir.resolve("t")

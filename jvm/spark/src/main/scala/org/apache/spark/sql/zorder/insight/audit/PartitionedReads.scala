@@ -53,7 +53,8 @@ final private[audit] class PartitionedReads(files: IndexedSeq[(String, Block)], 
 
   private class Part(val blocks: IndexedSeq[Block]) {
     val rows: Double = blocks.map(_.rows).sum.toDouble
-    private lazy val queryBound = new QueryBound(ZoneSample.of(blocks, types))
+    private lazy val queryBound =
+      new QueryBound(ZoneSample.of(blocks, types.take(PartitionedReads.MostSampled)))
     private val n = blocks.length.toDouble
 
     /** All files of a partition have the same zones of it. */
@@ -62,8 +63,14 @@ final private[audit] class PartitionedReads(files: IndexedSeq[(String, Block)], 
         blocks.exists(b => b.rows > 0 && query.conjunctions.exists(QueryCost.touches(b, _)))
 
     /** Queries without a condition on these columns read everything, whatever the layout. */
-    def least(queries: Seq[Query]): Double =
-      if (queries.forall(_.columns.isEmpty)) 1.0 else queryBound.of(queries, ByLevel.same(n)).files
+    def least(queries: Seq[Query]): Double = {
+      val asked = queries.flatMap(_.columns).distinct.sorted
+      if (asked.isEmpty) 1.0
+      else if (asked.last < PartitionedReads.MostSampled) queryBound.of(queries, ByLevel.same(n)).files
+      else
+        new QueryBound(ZoneSample.of(blocks, types, asked))
+          .of(queries.map(_.over(asked)), ByLevel.same(n)).files
+    }
   }
 }
 
@@ -71,4 +78,7 @@ private object PartitionedReads {
 
   /** The number of partitions that represent all that a shape of query reaches. */
   private val MostParts = 64
+
+  /** So many columns, which come first, are sampled once for all queries; others for the queries that ask them. */
+  private val MostSampled = 16
 }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.insight.audit.read.{AuditedColumns, FileReadi
 import org.apache.spark.sql.zorder.clustering.fit.{BytesSample, LongSample, Sample, SampleColumn}
 import org.apache.spark.sql.zorder.clustering.inspect.Probes
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
-import org.apache.spark.sql.zorder.clustering.request.ColumnResolver
+import org.apache.spark.sql.zorder.clustering.request.{ColumnResolver, RunStatistics}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
@@ -33,8 +33,9 @@ final private[audit] class QueryAudit(session: ClassicSession, table: ClusterTab
 
   /** Each shape of query, the one first that a layout could spare most. */
   def rows(): Seq[QueryRow] = {
-    val columns = withBounds
-    val files = FileReading.filesOnly(session, table, columns)
+    val all = table.files().toIndexedSeq
+    val columns = withBounds(all.length)
+    val files = FileReading.filesOnly(session, table, all, columns)
     val blocks = files.map(f => partitions.addedTo(f.whole, f.file.partition))
     val names = columns.names ++ partitions.names
     val types = columns.stats.map(_.dataType)
@@ -66,11 +67,21 @@ final private[audit] class QueryAudit(session: ClassicSession, table: ClusterTab
   private def isKnown(c: LoggedCondition): Boolean =
     c.kind != ConditionKind.Other && DrawnCondition.isExact(c)
 
-  /** The log's columns with bounds in files, those that most queries ask first. */
-  private def withBounds: AuditedColumns = {
-    val names = shares.map(_._1).take(QueryAudit.MostAudited)
-    if (names.isEmpty) AuditedColumns.none
-    else Try(AuditedColumns.of(session, table, Some(names.mkString(", ")))).getOrElse(AuditedColumns.none)
+  /**
+   * The log's columns with bounds in files, those that most queries ask first: as many as the driver holds of so many
+   * files.
+   */
+  private def withBounds(files: Int): AuditedColumns = {
+    val most = math.max(QueryAudit.LeastAudited, RunStatistics.mostColumns(files))
+    // one that is refused leaves the others
+    val each = shares.take(most).flatMap { case (name, _) =>
+      Try(AuditedColumns.of(session, table, Some(name))).toOption
+    }
+    AuditedColumns(
+      each.flatMap(_.columns).toIndexedSeq,
+      each.flatMap(_.stats).toIndexedSeq,
+      each.flatMap(_.by),
+      each.flatMap(_.notes))
   }
 
   /** See [[LoggedColumnShares]]. */
@@ -113,8 +124,8 @@ final private[audit] class QueryAudit(session: ClassicSession, table: ClusterTab
 
 private[audit] object QueryAudit {
 
-  /** More columns than these no layout is made for. */
-  private val MostAudited = 16
+  /** So many columns are read of any number of files. */
+  private val LeastAudited = 16
 
   /** A sentence on the log as a whole. */
   def summary(rows: Seq[QueryRow]): Option[String] = {
@@ -193,10 +204,13 @@ private[audit] object ZoneSample {
   private val RowsOfAFile = 4
 
   /** @param types those of the first columns, which are taken; without any, the sample has no rows */
-  def of(files: IndexedSeq[Block], types: IndexedSeq[DataType]): Sample = {
+  def of(files: IndexedSeq[Block], types: IndexedSeq[DataType]): Sample = of(files, types, types.indices)
+
+  /** @param columns the places of those that are taken */
+  def of(files: IndexedSeq[Block], types: IndexedSeq[DataType], columns: Seq[Int]): Sample = {
     val some = Evenly.take(files, MostFiles)
-    if (types.isEmpty) Sample(IndexedSeq(column(LongType, IndexedSeq.empty)))
-    else Sample(types.indices.map(c => column(types(c), some.flatMap(values(_, c)))))
+    if (columns.isEmpty) Sample(IndexedSeq(column(LongType, IndexedSeq.empty)))
+    else Sample(columns.toIndexedSeq.map(c => column(types(c), some.flatMap(values(_, c)))))
   }
 
   /** Each column begins at another of its values, or rows would lie on the diagonals of the boxes. */

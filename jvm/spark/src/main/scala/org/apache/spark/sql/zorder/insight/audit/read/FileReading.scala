@@ -50,8 +50,8 @@ private[audit] object FileReading {
   def filesOnly(
       session: ClassicSession,
       table: ClusterTable,
+      files: IndexedSeq[DataFile],
       columns: AuditedColumns): IndexedSeq[AuditedFile] = {
-    val files = table.files().toIndexedSeq
     val known = indexOf(session, table).fold(Map.empty[String, Block])(entries(_, table, columns, files))
     val read = Footers.read(session, files.filterNot(f => known.contains(f.path)), columns.stats)
       .map(f => f.file.path -> f).toMap
@@ -195,8 +195,6 @@ final private[audit] case class AuditedColumns(
 }
 
 private[audit] object AuditedColumns {
-  val none: AuditedColumns = AuditedColumns(IndexedSeq.empty, IndexedSeq.empty, Nil, Nil)
-
   /**
    * @param list
    *   as in `BY (...)`, or None for the columns that the table names itself or was clustered by
