@@ -5,12 +5,17 @@ import java.nio.file.{Files, Paths}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
+import org.apache.spark.sql.types.LongType
 import org.apache.spark.sql.zorder.{StatementRows, ZOrderSession}
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.clustering.draw.FilterFixture
+import org.apache.spark.sql.zorder.querylog.scan.{ColumnStatistics, Scan}
+import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, FilterRanges}
 import sparkzorder.SameOnAllLines
+import sparkzorder.curve.NormalizedLong
 
 /** The log of a session's own queries: asked for, counted, bounded, and harmless. */
 class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRows with FilterFixture {
@@ -257,6 +262,19 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRow
     recorder.add(one)
     recorder.flush()
     assert(batches.last.map(_.weight) === Seq(2.0) && recorder.unwritten === 0)
+  }
+
+  test("keys of a join are a list of 200 at most, in all alternatives of a filter together", SameOnAllLines) {
+    val keys = (0 until 150).map(i => NormalizedLong(2L * i))
+    val scan =
+      Scan("t", LocalRelation(Nil), FilterRanges.Free, Seq(FilterColumn("k", "k", LongType) -> keys))
+    def kinds(alternatives: String*): Seq[String] = {
+      val filters = alternatives.map(c => Seq(LoggedCondition(c, ConditionKind.Equal)))
+      LoggedKeys.beside(filters, scan, literals = false, ColumnStatistics.none).flatten
+        .filter(_.column == "k").map(_.kind)
+    }
+    assert(kinds("a") === Seq(ConditionKind.In))
+    assert(kinds("a", "b") === Seq(ConditionKind.Range, ConditionKind.Range))
   }
 
   test("a log that cannot be written fails no query") {

@@ -265,6 +265,7 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
       alter("SET TBLPROPERTIES ('mine' = '1', 'delta.logRetentionDuration' = 'interval 60 days')")
       alter("ALTER COLUMN a COMMENT 'noted'")
       spark.sql(s"ZORDER VACUUM '$path'").collect()
+      refused(path, s"ZORDER VACUUM '$path' LATE FILES APPEND DRY RUN", "LATE FILES is for plain Parquet")
       System.setProperty(CrashPoint.Property, "delta-restored")
       try intercept[CrashPoint.Crash](spark.sql(s"ZORDER ROLLBACK '$path'").collect())
       finally System.clearProperty(CrashPoint.Property)

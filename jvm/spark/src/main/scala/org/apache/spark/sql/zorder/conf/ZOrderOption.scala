@@ -98,7 +98,7 @@ object ZOrderOption {
     ),
     option(OptionValue.whole(_, _, 1, 1000000).toInt)(
       "fileCount",
-      "number",
+      "number, 1 to 1000000",
       "from targetFileSize",
       "Number of files of the table, or of each partition, but no more than it has rows; wins over targetFileSize.",
       (o, v) => o.copy(fileCount = Some(v))
@@ -171,7 +171,7 @@ object ZOrderOption {
     ),
     option(OptionValue.decimal(_, _, 1, 1000))(
       "writeBudget",
-      "bytes per byte",
+      "bytes per byte, 1 to 1000",
       "5",
       "Bytes that a run may write per byte appended since the last one. If a merge would cost more, new rows become " +
         "files of their own and are merged with each other by size. When rewriting the whole partition becomes " +

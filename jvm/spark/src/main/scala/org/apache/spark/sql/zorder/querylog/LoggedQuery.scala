@@ -265,7 +265,7 @@ private[zorder] object LoggedRanges {
 /** Converts the keys with which a query has joined a column. */
 private[querylog] object LoggedKeys {
 
-  /** More keys become the range from the least to the greatest. */
+  /** More keys, in all alternatives of a filter together, become the range from the least to the greatest. */
   private val MostListed = 200
 
   /** A wider range asks nothing. */
@@ -304,10 +304,7 @@ private[querylog] object LoggedKeys {
   }
 
   private def vague(c: LoggedCondition): LoggedCondition = c.copy(
-    count = c.count.map(n => oneDigit(n.toDouble).toInt),
-    width = c.width.map(oneDigit),
-    selectivity = c.selectivity.map(oneDigit))
-
-  private def oneDigit(x: Double): Double =
-    if (x <= 0.0) 0.0 else BigDecimal(x).round(new java.math.MathContext(1)).toDouble
+    count = c.count.map(n => ColumnStatistics.rounded(n.toDouble, digits = 1).toInt),
+    width = c.width.map(ColumnStatistics.rounded(_, digits = 1)),
+    selectivity = c.selectivity.map(ColumnStatistics.rounded(_, digits = 1)))
 }

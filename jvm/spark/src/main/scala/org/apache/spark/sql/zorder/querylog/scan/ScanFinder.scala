@@ -210,7 +210,7 @@ private[querylog] object ScanStatistics {
         column.dataType,
         range,
         found.distinctCount.map(_.toDouble),
-        nulls.map(ColumnStatistics.rounded))
+        nulls.map(ColumnStatistics.rounded(_)))
     }
 }
 
@@ -254,9 +254,9 @@ private[zorder] object ColumnStatistics {
   /** Nothing is known of any column. */
   val none: FilterColumn => ColumnStatistics = c => ColumnStatistics(c.dataType)
 
-  /** Two significant digits, so that queries which look alike are counted as one. */
-  def rounded(share: Double): Double =
-    if (share <= 0.0) 0.0 else BigDecimal(share).round(new java.math.MathContext(2)).toDouble
+  /** Few significant digits, so that queries which look alike are counted as one. */
+  def rounded(number: Double, digits: Int = 2): Double =
+    if (number <= 0.0) 0.0 else BigDecimal(number).round(new java.math.MathContext(digits)).toDouble
 }
 
 /** The position of a value between the lowest and the highest one of its column, from 0 to 1. */

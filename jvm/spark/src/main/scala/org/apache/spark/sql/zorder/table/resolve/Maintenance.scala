@@ -74,7 +74,7 @@ object Maintenance {
       case None =>
         Retention(RunOptions.retention(table.properties, session.conf.getAll), stated = false)
     }
-    val settled = late.filterNot(_ => dryRun).toSeq.flatMap(settle(table, _, ref))
+    val settled = late.toSeq.flatMap(settle(table, _, ref, dryRun))
     val rows = (settled ++ table.vacuum(retention, dryRun)).map { r =>
       val status = if (dryRun && r.status == VacuumStatus.Deleted) "DRY_RUN" else r.status.name
       Row(r.path.toString, r.files, r.bytes, r.carried, status, r.status.reason.orNull)
@@ -88,7 +88,12 @@ object Maintenance {
 
   private val nothingOld = "Runs have left no files here that are older than the retention."
 
-  private def settle(table: ClusterTable, late: LateChoice, ref: TableRef): Seq[VacuumResult] = table match {
+  private def settle(
+      table: ClusterTable,
+      late: LateChoice,
+      ref: TableRef,
+      dryRun: Boolean): Seq[VacuumResult] = table match {
+    case _: ParquetTable if dryRun => Nil
     case plain: ParquetTable => plain.settleLate(late, s"ZORDER VACUUM ${ref.sql} LATE FILES ${late.word}")
     case _ => refuse("ZORDER_TABLE_REFUSED.NO_LATE_FILES", "table" -> table.name)
   }
