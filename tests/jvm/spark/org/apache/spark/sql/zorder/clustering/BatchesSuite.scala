@@ -6,7 +6,6 @@ import scala.collection.JavaConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
@@ -118,14 +117,6 @@ class BatchesSuite extends AnyFunSuite with RunFixture {
       val row = done(keepsRows(two)(zorder(two, limited)))
       assert(metric[Long](row, "partitionsOptimized") === 1 && metric[Long](row, "rows") === 16000, row)
     }
-  }
-
-  test("a batch has no more than 10,000 files, even if its partitions keep as many as they have") {
-    val three = Seq("a", "b", "c").map(WaitingPartition(_, 1L << 30, 4000))
-    def taken(options: RunOptions): Int = new Batches(options, 0L).next(three, 3L << 30).finished.size
-    assert(taken(RunOptions()) === 2)
-    assert(taken(RunOptions(fileCount = Some(8))) === 3)
-    assert(taken(RunOptions(targetFileSize = Some(256L << 20))) === 3)
   }
 
   test("a run that dies in its third batch keeps the first two") {

@@ -119,7 +119,7 @@ class DryRunSuite extends AnyFunSuite with RunFixture {
 
   test("batches and what they read") {
     val batches = new Batches(RunOptions(maxBytesInFlight = Some(100), maxInputBytes = Some(150)), 0L)
-    def waiting(name: String, bytes: Long) = WaitingPartition(name, bytes, files = 1)
+    def waiting(name: String, bytes: Long) = WaitingPartition(name, bytes)
     val four = Seq("a", "b", "c", "d").map(waiting(_, 50))
     val five = four :+ waiting("e", 1)
     assert(batches.limitAhead(four, 200L, _ => Seq(50L)).isEmpty) // the limit is reached in the last batch

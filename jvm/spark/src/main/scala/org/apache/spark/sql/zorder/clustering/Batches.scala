@@ -48,18 +48,12 @@ final private[clustering] class Batches(
     val target = FileCount.target(tableBytes, options.targetFileSize)
     val waiting = partitions.filterNot(p => done(p.directory))
     val bytes = waiting.scanLeft(0L)(_ + _.bytes).tail
-    val files = waiting.scanLeft(0L)((n, p) => n + mostFiles(p, target)).tail
+    val files = waiting.scanLeft(0L)((n, p) => n + FileCount.of(p.bytes, target, options)).tail
     val most = mostBytes(partitions.map(_.bytes).sum)
     val fit = bytes.zip(files).takeWhile { case (b, f) => b <= most && f <= Batches.MostFiles }.length
     // a partition that does not fit is cut by its own steps, where its format can
     val taken = math.max(1, fit)
     Batch(waiting.take(taken).map(_.directory).toSet, waiting.drop(taken).map(_.directory))
-  }
-
-  /** Files that a partition becomes at most: by default it may keep as many as it has (ADR 28). */
-  private def mostFiles(p: WaitingPartition, target: Long): Int = {
-    val bySize = FileCount.of(p.bytes, target, options)
-    if (FileCount.isAsked(options)) bySize else math.max(bySize, p.files)
   }
 
   /** Bytes of a step of a partition that has `bytes` and becomes `files`; None if it is one batch. */
@@ -146,19 +140,12 @@ private[clustering] object Batches {
   private val TimeIsOver = "maxDuration is over"
 }
 
-/**
- * A partition that a batch may take.
- *
- * @param bytes
- *   of its files
- * @param files
- *   how many they are
- */
-final private[clustering] case class WaitingPartition(directory: String, bytes: Long, files: Int)
+/** A partition that a batch may take, and the bytes of its files. */
+final private[clustering] case class WaitingPartition(directory: String, bytes: Long)
 
 private[clustering] object WaitingPartition {
   def apply(directory: String, files: Seq[DataFile]): WaitingPartition =
-    WaitingPartition(directory, files.map(_.length).sum, files.length)
+    WaitingPartition(directory, files.map(_.length).sum)
 }
 
 /**

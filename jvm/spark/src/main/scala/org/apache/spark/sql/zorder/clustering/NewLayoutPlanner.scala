@@ -80,7 +80,9 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
     val source = input.relation(bySize)
     val tracked = TrackedColumns.of(context, input, input.footersOf(bySize), source.plan)
     val columns = tracked.clustering
-    val enough = new EnoughFiles(input, tracked, options)
+    // a dry run plans the partitions of all its batches at once
+    val most = if (request.dryRun) Long.MaxValue else Batches.MostFiles
+    val enough = new EnoughFiles(input, tracked, options, most)
     val sampled = progress.step("sample") {
       Sampling(pinned, source, tracked.all, enough.most(bySize), input)
     }(_.summary)

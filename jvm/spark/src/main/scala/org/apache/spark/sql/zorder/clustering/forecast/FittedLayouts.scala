@@ -181,11 +181,15 @@ final private[clustering] class PartitionFits(
  * How many files partitions become by default where that is fewer than they have (SPEC 2, ADR 0028): no fewer
  * than it takes for look-ups in the clustering columns to read no more of the files than now, but for
  * `minGain`.
+ *
+ * @param mostFiles
+ *   of all partitions together
  */
 final private[clustering] class EnoughFiles(
     input: Inspection,
     tracked: TrackedColumns,
-    options: RunOptions) {
+    options: RunOptions,
+    mostFiles: Long) {
   private val clustering = tracked.clustering.indices
 
   /** The plan to sample for: it keeps the present number of files where the footers say it may be needed. */
@@ -201,12 +205,19 @@ final private[clustering] class EnoughFiles(
     }
   })
 
-  /** The plan with enough files. */
+  /** The plan with enough files. A partition for which no room is left keeps the number by its size. */
   def of(plan: FilePlan, sampled: SampledPartitions, fits: PartitionFits): FilePlan = {
+    var room = mostFiles - plan.partitions.map(_.files.toLong).sum
     val raised = plan.partitions.zipWithIndex.map { case (sized, p) =>
-      if (isFewer(sized) && sampled.partitions(p).rows > 0)
-        sized.copy(files = enough(sized, sampled.heldOut(p), fits(p, _)))
-      else sized
+      val files =
+        if (room > 0 && isFewer(sized) && sampled.partitions(p).rows > 0)
+          enough(sized, sampled.heldOut(p), fits(p, _))
+        else sized.files
+      if (files - sized.files > room) sized
+      else {
+        room -= files - sized.files
+        sized.copy(files = files)
+      }
     }
     val more = plan.partitions.zip(raised).filter { case (before, after) => after.files > before.files }
     if (more.isEmpty) plan
