@@ -24,7 +24,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   SwapUnit,
   TableIdentity
 }
-import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, Cancellation, CrashPoint, ObjectStores}
+import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, Cancellation, CrashPoint}
 
 /** Finishes or undoes exchanges of directories that died, by their journals alone (`JournalKind.Path`). */
 private[zorder] object PathRecovery {
@@ -198,8 +198,7 @@ private[parquet] final class PathCompletion(store: JournalStore, mark: ExchangeM
 
   /** For a commit of a table that was dropped meanwhile: its old files wait for the vacuum, the rest is deleted. */
   def closeDropped(journal: Journal): Unit = {
-    journal.units.indices.map(PathCompletion.stray(store, journal, _)).foreach(fs.delete(_, true))
-    if (store.isOurs(journal.staging.getName)) fs.delete(journal.staging, true)
+    cleanUp(journal)
     val left = journal.units.filter(u => fs.exists(u.old))
     if (left.isEmpty) {
       FileMoves.deleteEmptyDirs(fs, store.retired(journal.txn))
@@ -297,15 +296,12 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
   private val fs: FileSystem = store.fs
 
   /** The journal with the files that came last and were copied, though their copies were not noted any more. */
-  def withLastCopies(journal: Journal): Journal = {
-    val hasTimes = !ObjectStores.isOne(fs.getUri.getScheme)
+  def withLastCopies(journal: Journal): Journal =
     journal.copy(units = journal.units.map { u =>
       val copied = CarriedOverFiles.arrived(fs, u, DirectoryListing.walk(fs, u.old)).filter(f =>
-        FileMoves.status(fs, new Path(u.target, f.rel)).exists(s =>
-          s.getLen == f.length && (!hasTimes || s.getModificationTime == f.modified)))
+        UnfinishedFiles.isCopy(fs, new Path(u.target, f.rel), f))
       u.copy(kept = u.kept ++ copied)
     })
-  }
 
   /** The catalog has the new locations: writes the history and marks the journal as done. */
   def finish(altered: Journal): Journal = {

@@ -97,8 +97,8 @@ private[parquet] object UnfinishedFiles {
       }
     }
 
-  /** An object store does not keep the modification time of what is copied. */
-  private def isCopy(fs: FileSystem, at: Path, file: ListedFile): Boolean =
+  /** Whether a copy of the file is there. An object store does not keep the modification time of what is copied. */
+  def isCopy(fs: FileSystem, at: Path, file: ListedFile): Boolean =
     FileMoves.status(fs, at).exists(s =>
       s.getLen == file.length &&
         (s.getModificationTime == file.modified || ObjectStores.isOne(fs.getUri.getScheme)))
