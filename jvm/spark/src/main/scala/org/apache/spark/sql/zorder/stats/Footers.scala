@@ -20,13 +20,8 @@ object Footers {
    * @return
    *   in the order of `files`. A file that cannot be read fails the call; an encrypted file is marked.
    */
-  def read(session: ClassicSession, files: Seq[DataFile], columns: Seq[StatColumn] = Nil): Seq[FileFooter] = {
-    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
-    FooterJob.run(session, files, "footers") { (conf, slice) =>
-      val reader = new FooterReader(conf, columns, caseSensitive)
-      slice.map(reader.read)
-    }
-  }
+  def read(session: ClassicSession, files: Seq[DataFile], columns: Seq[StatColumn] = Nil): Seq[FileFooter] =
+    each(session, files, columns, "footers")(_.read(_))
 
   /**
    * Reads as `read` does, but only files whose footers are not known yet.
@@ -59,11 +54,9 @@ object Footers {
       files: Seq[DataFile],
       columns: Seq[StatColumn],
       paged: Int): (Seq[FileFooter], Seq[FilePages]) = {
-    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
     val some = PageIndex.some(files).map(_.path).toSet
-    val read = FooterJob.run(session, files, "footers and page indexes") { (conf, slice) =>
-      val reader = new FooterReader(conf, columns, caseSensitive)
-      slice.map(file => reader.read(file, if (some(file.path)) paged else 0))
+    val read = each(session, files, columns, "footers and page indexes") { (reader, file) =>
+      reader.read(file, if (some(file.path)) paged else 0)
     }
     val pages = read.flatMap(_._2)
     // where the indexes of a file cannot be read, the caller may do without
@@ -80,23 +73,25 @@ object Footers {
       session: ClassicSession,
       files: Seq[DataFile],
       columns: Seq[StatColumn],
-      listed: Set[Int]): Seq[Option[FileStatistics]] = {
-    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
-    FooterJob.run(session, files, "statistics for the index") { (conf, slice) =>
-      val reader = new FooterReader(conf, columns, caseSensitive)
-      slice.map(reader.readIfPossible(_, listed))
-    }
-  }
+      listed: Set[Int]): Seq[Option[FileStatistics]] =
+    each(session, files, columns, "statistics for the index")(_.readIfPossible(_, listed))
 
   /** Footers and page indexes of files that a run has just written, read in one job. */
   def readWithPages(
       session: ClassicSession,
       files: Seq[DataFile],
-      columns: Seq[StatColumn]): Seq[(FileFooter, FilePages)] = {
+      columns: Seq[StatColumn]): Seq[(FileFooter, FilePages)] =
+    each(session, files, columns, "verification")(_.readWithPages(_))
+
+  private def each[T](
+      session: ClassicSession,
+      files: Seq[DataFile],
+      columns: Seq[StatColumn],
+      what: String)(body: (FooterReader, DataFile) => T): Seq[T] = {
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
-    FooterJob.run(session, files, "verification") { (conf, slice) =>
+    FooterJob.run(session, files, what) { (conf, slice) =>
       val reader = new FooterReader(conf, columns, caseSensitive)
-      slice.map(reader.readWithPages)
+      slice.map(body(reader, _))
     }
   }
 }
