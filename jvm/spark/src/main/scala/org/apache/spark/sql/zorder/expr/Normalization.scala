@@ -54,6 +54,12 @@ object Normalization {
     case _ => None
   }
 
+  /** Whether the type is a string whose normalized values are its UTF-8 bytes. */
+  def isPlainString(dataType: DataType): Boolean = dataType match {
+    case s: StringType => Shims.stringNormalizedType(s).isEmpty
+    case _ => false
+  }
+
   private val widened: String => String = v => s"((long) $v)"
 
   private def binaryString: NormalizedType =

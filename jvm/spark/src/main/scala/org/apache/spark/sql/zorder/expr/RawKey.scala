@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{BinaryType, DataType, NullType, StringType, StructType}
 import org.apache.spark.sql.zorder.expr.normalized.{NormalizedBytesType, NormalizedLongType, NormalizedType}
-import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.{HilbertKey, Interleave, KeyShape, KeyWords}
 
@@ -144,13 +143,7 @@ object RowWords {
     val types = dataTypes.map { t =>
       Normalization.of(t).getOrElse(throw new IllegalArgumentException(s"${t.sql} has no order"))
     }
-    new RowWords(types.toIndexedSeq, dataTypes.map(isPlainString).toIndexedSeq)
-  }
-
-  /** A string that is ordered by its bytes: it need not be copied. */
-  private def isPlainString(dataType: DataType): Boolean = dataType match {
-    case s: StringType => Shims.stringNormalizedType(s).isEmpty
-    case _ => false
+    new RowWords(types.toIndexedSeq, dataTypes.map(Normalization.isPlainString).toIndexedSeq)
   }
 }
 

@@ -9,7 +9,6 @@ import org.apache.commons.codec.binary.Hex
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
-import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.{BelowBytes, NormalizedBytes, NormalizedLong, OrderedBits, NormalizedValue}
 import sparkzorder.curve.cost.{Condition, Interval}
@@ -166,12 +165,6 @@ private[zorder] object AdjacentValues {
   def withPrefix(prefix: Array[Byte]): Interval =
     Interval(Some(NormalizedBytes(prefix)), afterPrefix(prefix).map(BelowBytes(_)))
 
-  /** Whether normalized values of the type are its UTF-8 bytes. */
-  def isPlainString(dataType: DataType): Boolean = dataType match {
-    case s: StringType => Shims.stringNormalizedType(s).isEmpty
-    case _ => false
-  }
-
   /** The numbers that normalized values of a type can be. */
   def domain(dataType: DataType): (Long, Long) = dataType match {
     case BooleanType => (0L, 1L)
@@ -239,7 +232,7 @@ private[zorder] object ValueText {
     case (NormalizedBytes(b), d: DecimalType) =>
       Try(Decimal(new java.math.BigDecimal(bigInteger(b), d.scale), d.precision, d.scale)).toOption
     case (NormalizedBytes(b), BinaryType) => Some(b)
-    case (NormalizedBytes(b), s: StringType) if AdjacentValues.isPlainString(s) =>
+    case (NormalizedBytes(b), s: StringType) if Normalization.isPlainString(s) =>
       Some(UTF8String.fromBytes(b))
     case _ => None
   }

@@ -44,9 +44,9 @@ private[zorder] object MonotoneFunction {
 
   /** None for what may change the order of values, and for a column itself. */
   def of(e: Expression): Option[MonotoneFunction] = e match {
-    case Cast(leaf, BinaryType, _, _) if AdjacentValues.isPlainString(leaf.dataType) =>
+    case Cast(leaf, BinaryType, _, _) if Normalization.isPlainString(leaf.dataType) =>
       columnOf(leaf).map(new BytesOfString(_))
-    case Cast(leaf, to: StringType, _, _) if isNumber(leaf.dataType) && AdjacentValues.isPlainString(to) =>
+    case Cast(leaf, to: StringType, _, _) if isNumber(leaf.dataType) && Normalization.isPlainString(to) =>
       columnOf(leaf).map(new TextOfNumber(_, e.transformDown { case x if x eq leaf => input(leaf.dataType) }))
     case _ => searched(e)
   }
@@ -107,9 +107,9 @@ private[zorder] object MonotoneFunction {
       // the first moment of each day
       case (DateType, TimestampType) => below
       case (DateType, TimestampNTZType) | (TimestampNTZType, DateType) | (TimestampType, LongType) => below
-      case (DateType | TimestampNTZType, s: StringType) if AdjacentValues.isPlainString(s) =>
+      case (DateType | TimestampNTZType, s: StringType) if Normalization.isPlainString(s) =>
         below.map(_.copy(asText = true))
-      case (TimestampType, s: StringType) if AdjacentValues.isPlainString(s) =>
+      case (TimestampType, s: StringType) if Normalization.isPlainString(s) =>
         local.map(_.copy(asText = true))
       case (from, to) if widens(from, to) => below
       case _ => None

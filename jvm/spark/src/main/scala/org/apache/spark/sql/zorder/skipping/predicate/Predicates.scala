@@ -5,10 +5,10 @@ import java.nio.charset.StandardCharsets.UTF_8
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.{BooleanType, DoubleType, FloatType}
+import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.unsafe.types.UTF8String
-import sparkzorder.curve.{NormalizedBytes, NormalizedValue}
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue}
 import sparkzorder.curve.cost.{Condition, Interval}
 
 /** What resolved filter expressions say of columns. What is not understood may be true anywhere. */
@@ -238,9 +238,9 @@ private object ColumnPredicate {
     case In(Column(c), list) if list.forall(_.isInstanceOf[Literal]) =>
       oneOf(c, list.map(_.asInstanceOf[Literal].value))
     case InSet(Column(c), values) => oneOf(c, values.toSeq)
-    case StartsWith(Column(c), Text(prefix)) if AdjacentValues.isPlainString(c.dataType) =>
+    case StartsWith(Column(c), Text(prefix)) if Normalization.isPlainString(c.dataType) =>
       Some(begins(c, prefix, exactly = true))
-    case Like(Column(c), Text(pattern), escape) if AdjacentValues.isPlainString(c.dataType) =>
+    case Like(Column(c), Text(pattern), escape) if Normalization.isPlainString(c.dataType) =>
       like(c, new String(pattern, UTF_8), escape).orElse(truth(e))
     case _ => truth(e)
   }
@@ -297,15 +297,10 @@ private object ColumnPredicate {
     val normalized = values.filter(_ != null).map(normalize(c, _))
     val inside = Condition.in(normalized)
     val outside =
-      if (values.contains(null)) nan(c).fold(Condition.Impossible)(Condition.equal)
+      if (values.contains(null))
+        Normalization.nan(c.dataType).fold(Condition.Impossible)(n => Condition.equal(NormalizedLong(n)))
       else between(c, inside.intervals.flatMap(_.min))
     Some(ColumnPredicate(c, inside, outside))
-  }
-
-  private def nan(c: FilterColumn): Option[NormalizedValue] = c.dataType match {
-    case FloatType => Some(normalize(c, Float.NaN))
-    case DoubleType => Some(normalize(c, Double.NaN))
-    case _ => None
   }
 
   /** Everything but the given values, which ascend. */

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.insight.audit.read
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.types.{DoubleType, FloatType}
+import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.stats.measure.Spacing
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIn
 import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
-import sparkzorder.curve.{Block, Evenly, NormalizedBytes, NormalizedLong, NormalizedValue, OrderedBits, Zone}
+import sparkzorder.curve.{Block, Evenly, NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
 
 /**
  * The files of a table with what is known of them: from the statistics index where it has an entry of the
@@ -109,18 +109,12 @@ private[audit] object FileReading {
     case _ => Zone.Unknown
   }
 
-  private def endsInNaN(ranges: ColumnRanges, file: Int): Boolean = {
-    val nan = ranges.dataType match {
-      case DoubleType => Some(OrderedBits.ofDouble(Double.NaN))
-      case FloatType => Some(OrderedBits.ofFloat(Float.NaN))
-      case _ => None
-    }
-    nan.exists(n =>
+  private def endsInNaN(ranges: ColumnRanges, file: Int): Boolean =
+    Normalization.nan(ranges.dataType).exists(n =>
       zone(ranges, file) match {
         case Zone.Between(_, NormalizedLong(max)) => max == n
         case _ => false
       })
-  }
 
   private def notes(files: Int, known: Int, sampled: Int, encrypted: Int): Seq[String] = {
     val hidden =
