@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   PredicateHelper
 }
 import org.apache.spark.sql.catalyst.optimizer.{BuildLeft, BuildRight}
-import org.apache.spark.sql.catalyst.plans._
+import org.apache.spark.sql.catalyst.plans.{Inner, LeftSemi}
 import org.apache.spark.sql.execution._
 import org.apache.spark.sql.execution.adaptive.{
   AdaptiveSparkPlanHelper,
@@ -89,12 +89,9 @@ private[zorder] object ExecutedKeys extends AdaptiveSparkPlanHelper with Predica
     case _: FilterExec | _: WholeStageCodegenExec | _: InputAdapter | _: ColumnarToRowExec =>
       scanned(plan.children.head, a)
     case join: BroadcastHashJoinExec =>
-      join.joinType match {
-        case Inner if join.right.outputSet.contains(a) => scanned(join.right, a)
-        case Inner | LeftSemi | LeftAnti | LeftOuter | ExistenceJoin(_) if join.left.outputSet.contains(a) =>
-          scanned(join.left, a)
-        case RightOuter if join.right.outputSet.contains(a) => scanned(join.right, a)
-        case _ => None
+      JoinKeysRule.isOfRight(join.joinType, join.left.outputSet, join.right.outputSet, a) match {
+        case Some(ofRight) => scanned(if (ofRight) join.right else join.left, a)
+        case None => None
       }
     case _: QueryStageExec => None
     case scan: LeafExecNode if scan.outputSet.contains(a) => Some(a.exprId)

@@ -141,7 +141,7 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
       case Some((child, inside)) => scanned(child, inside, scans, direct && !plan.isInstanceOf[Join])
       case None => plan match {
           case PruningScan(scan)
-              if scan.relation.outputSet.contains(a) && !scan.partitionColumns.contains(a) &&
+              if scan.hasInFiles(a) &&
                 // another scan of that table may share an exchange with this one, above a join further down
                 (direct || scans.count(_ == scan.files) == 1) =>
             Some(scan.named(a)).collect {
@@ -180,13 +180,22 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
     case Filter(condition, child) if condition.deterministic => Some(child -> a)
     case waiting: AfterKeys => Some(waiting.left -> a)
     case j: Join =>
-      j.joinType match {
-        case Inner if j.right.outputSet.contains(a) => Some(j.right -> a)
-        case Inner | LeftSemi | LeftAnti | LeftOuter | ExistenceJoin(_) if j.left.outputSet.contains(a) =>
-          Some(j.left -> a)
-        case RightOuter if j.right.outputSet.contains(a) => Some(j.right -> a)
-        case _ => None
-      }
+      isOfRight(j.joinType, j.left.outputSet, j.right.outputSet, a)
+        .map(ofRight => (if (ofRight) j.right else j.left) -> a)
+    case _ => None
+  }
+
+  /**
+   * Whether a column of a join comes from its right side, or else from its left; None where the join may change it, or
+   * would not let a filter on it through.
+   */
+  private[join] def isOfRight(
+      joinType: JoinType,
+      left: AttributeSet,
+      right: AttributeSet,
+      a: Attribute): Option[Boolean] = joinType match {
+    case Inner | RightOuter if right.contains(a) => Some(true)
+    case Inner | LeftSemi | LeftAnti | LeftOuter | ExistenceJoin(_) if left.contains(a) => Some(false)
     case _ => None
   }
 }

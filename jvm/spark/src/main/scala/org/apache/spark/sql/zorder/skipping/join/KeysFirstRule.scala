@@ -153,8 +153,7 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
               (scan, c, filters ++ conjuncts)
           }
         case p: Project => JoinKeysRule.step(p, a).flatMap { case (child, inside) => scanOf(child, inside) }
-        case PruningScan(scan) if scan.relation.outputSet.contains(a) && !scan.partitionColumns.contains(a) =>
-          Some((scan, a, Nil))
+        case PruningScan(scan) if scan.hasInFiles(a) => Some((scan, a, Nil))
         case _ => None
       }
 

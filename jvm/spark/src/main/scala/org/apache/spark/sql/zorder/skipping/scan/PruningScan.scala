@@ -54,6 +54,9 @@ class PruningScan(
 
   /** The expression with the names that the scan gives its columns. */
   def named(e: Expression): Expression = ColumnPath.asDeclared(e, relation.output)
+
+  /** Whether the column is the scan's own, and its values are in the files. */
+  def hasInFiles(a: Attribute): Boolean = relation.outputSet.contains(a) && !partitionColumns.contains(a)
 }
 
 object PruningScan {
