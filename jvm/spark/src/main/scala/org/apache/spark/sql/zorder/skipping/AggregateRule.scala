@@ -220,22 +220,19 @@ final private case class AskedExtreme(ranges: ColumnRanges, least: Boolean)
     extends AskedAggregate {
   override def answers(file: Int): Boolean = ranges.states(file) match {
     case ColumnRanges.OnlyNulls => true
-    case ColumnRanges.Bounded => value(ranges.bounds.min(first(file))).isDefined &&
-      value(ranges.bounds.max(last(file))).isDefined
+    case ColumnRanges.Bounded =>
+      value(ranges.least(file)).isDefined && value(ranges.greatest(file)).isDefined
     case _ => false
   }
 
   override def over(numbers: Seq[Int]): Any = {
     val ends = numbers.filter(ranges.states(_) == ColumnRanges.Bounded)
-      .map(f => if (least) ranges.bounds.min(first(f)) else ranges.bounds.max(last(f)))
+      .map(f => if (least) ranges.least(f) else ranges.greatest(f))
     ends.reduceOption((a, b) => if (a < b == least) a else b).flatMap(value).orNull
   }
 
   override def merged(known: Literal, other: Expression): Expression =
     if (least) Least(Seq(other, known)) else Greatest(Seq(other, known))
-
-  private def first(file: Int): Int = ranges.offsets(file)
-  private def last(file: Int): Int = ranges.offsets(file + 1) - 1
 
   /** None for a number that the column's type cannot hold. */
   private def value(normalized: NormalizedValue): Option[Any] = normalized match {

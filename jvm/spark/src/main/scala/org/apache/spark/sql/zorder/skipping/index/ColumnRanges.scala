@@ -33,6 +33,12 @@ final class ColumnRanges(
 
   def files: Int = states.length
 
+  /** The least value that a file which has ranges may hold. */
+  def least(file: Int): NormalizedValue = bounds.min(offsets(file))
+
+  /** The greatest value that a file which has ranges may hold. */
+  def greatest(file: Int): NormalizedValue = bounds.max(offsets(file + 1) - 1)
+
   /** The files that may hold a row whose value meets the condition. */
   def mayMeet(condition: Condition): BitSet = {
     val found = new BitSet(files)

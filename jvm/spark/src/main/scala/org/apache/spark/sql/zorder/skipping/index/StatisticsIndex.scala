@@ -6,6 +6,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.table.file.PathText
 
 /**
@@ -83,6 +84,10 @@ final class StatisticsIndex(
 
   /** The number of the column of that name, whatever its type. */
   def numberOf(sql: String): Option[Int] = bySql.get(folded(sql))
+
+  /** The numbers of the columns and fields that the expressions are computed from. */
+  def numbersIn(expressions: Seq[Expression]): Seq[Int] =
+    expressions.flatMap(ColumnPath.within).distinct.flatMap(p => numberOf(ColumnPath.sql(p)))
 
   /** This index with one range for each file and column. */
   def hulls: StatisticsIndex =

@@ -4,7 +4,6 @@ import java.util.{BitSet, Comparator, PriorityQueue}
 
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, Expression, FileSourceMetadataAttribute}
 import org.apache.spark.sql.types.BooleanType
-import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.skipping.index.{ColumnRanges, NoEntry, StatisticsIndex}
 import org.apache.spark.sql.zorder.skipping.predicate._
 import sparkzorder.curve.{NormalizedLong, NormalizedValue}
@@ -70,8 +69,7 @@ final class FilesToRead(index: StatisticsIndex, isUnanswered: Expression => Bool
 
   /** The columns of the index that the expressions name. */
   def columns(expressions: Seq[Expression]): Seq[String] = {
-    val stored =
-      expressions.flatMap(ColumnPath.within).distinct.flatMap(p => index.numberOf(ColumnPath.sql(p)))
+    val stored = index.numbersIn(expressions)
     val computed = expressions.flatMap(_.collect { case e if !e.foldable => index.numberOf(e) }.flatten)
     (stored ++ computed).distinct.map(index.columns(_).sql)
   }
@@ -247,8 +245,7 @@ final class FilesThatReachTop(
 
   /** The farther end of a file's ranges. */
   private def end(top: TopRows, ranges: ColumnRanges, file: Int): NormalizedValue =
-    if (top.ascending) ranges.bounds.max(ranges.offsets(file + 1) - 1)
-    else ranges.bounds.min(ranges.offsets(file))
+    if (top.ascending) ranges.greatest(file) else ranges.least(file)
 
   /** The rows of a file that come no later than the farther end of its ranges. */
   private def certain(top: TopRows, ranges: ColumnRanges, file: Int): Long = {

@@ -7,7 +7,6 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.zorder.conf.SessionKeys
-import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.skipping.index._
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -94,8 +93,7 @@ final class SnapshotStatistics(
    *   None where the expressions name no column that bounds are known of
    */
   def index(expressions: Seq[Expression], source: BoundsSource): Option[StatisticsIndex] = synchronized {
-    val asked =
-      expressions.flatMap(ColumnPath.within).distinct.flatMap(p => names.numberOf(ColumnPath.sql(p)))
+    val asked = names.numbersIn(expressions)
     if (asked.isEmpty) None
     else {
       load(asked, source)

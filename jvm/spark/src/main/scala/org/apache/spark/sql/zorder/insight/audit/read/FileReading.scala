@@ -102,9 +102,7 @@ private[audit] object FileReading {
   }
 
   private def zone(ranges: ColumnRanges, file: Int): Zone = ranges.states(file) match {
-    case ColumnRanges.Bounded =>
-      val at = ranges.offsets(file)
-      Zone.Between(ranges.bounds.min(at), ranges.bounds.max(at))
+    case ColumnRanges.Bounded => Zone.Between(ranges.least(file), ranges.greatest(file))
     case ColumnRanges.OnlyNulls => Zone.OnlyNulls
     case _ => Zone.Unknown
   }
