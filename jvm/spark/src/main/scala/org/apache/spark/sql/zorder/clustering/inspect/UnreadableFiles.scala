@@ -12,6 +12,7 @@ import org.apache.spark.SparkException
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.errors.ZOrderException.{firstLine, over}
 import org.apache.spark.sql.zorder.stats.NotParquet
+import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.storage.StorageFailure
 
 /**
@@ -30,6 +31,11 @@ private[zorder] object UnreadableFiles {
       case e: ZOrderException => throw e
       case NonFatal(e) => throw reason(table, e).getOrElse(e)
     }
+
+  /** Reads a table, and closes it. */
+  def reading[A](table: ClusterTable)(body: => A): A =
+    try explained(table.name)(body)
+    finally table.close()
 
   private def reason(table: String, e: Throwable): Option[ZOrderException] = {
     // the first cause first

@@ -29,10 +29,7 @@ final class Advisor private (
 
   /** One row a proposal, the best first. */
   def rows(): Seq[Row] =
-    try UnreadableFiles.explained(table.name)(advice()).zipWithIndex.map { case (a, i) =>
-        allowed(a).row(i + 1)
-      }
-    finally table.close()
+    UnreadableFiles.reading(table)(advice().zipWithIndex.map { case (a, i) => allowed(a).row(i + 1) })
 
   /** A table whose format keeps its clustering columns is given the proposed ones first. */
   private def allowed(a: Advice): Advice = a.recommendation match {

@@ -45,13 +45,11 @@ final class Auditor private (
 
   /** The row of the table, then those of its partitions, the worst first. */
   def rows(): Seq[Row] =
-    try UnreadableFiles.explained(table.name)(audited())
-    finally table.close()
+    UnreadableFiles.reading(table)(audited())
 
   /** The files' ranges, and those of row groups where footers were read. */
   def blockRanges(): Seq[Row] =
-    try UnreadableFiles.explained(table.name)(BlockRangesRow.all(read().files, columns))
-    finally table.close()
+    UnreadableFiles.reading(table)(BlockRangesRow.all(read().files, columns))
 
   private def read(): FileReading.Read =
     progress.step("statistics")(FileReading.of(session, table, columns))(r =>
@@ -136,9 +134,7 @@ object Auditor {
   def queries(session: ClassicSession, target: TableRef, log: String): () => Seq[Row] = {
     val table = TableResolver.locate(session, target)
     val audit = new QueryAudit(session, table, QueryLog.onTable(session, log, table))
-    () =>
-      try UnreadableFiles.explained(table.name)(audit.rows()).map(_.row)
-      finally table.close()
+    () => UnreadableFiles.reading(table)(audit.rows().map(_.row))
   }
 
   /**
@@ -150,9 +146,7 @@ object Auditor {
   def where(session: ClassicSession, target: TableRef, filter: String): () => Seq[Row] = {
     val table = TableResolver.locate(session, target)
     val audit = new FilterAudit(session, table, filter)
-    () =>
-      try UnreadableFiles.explained(table.name)(audit.rows())
-      finally table.close()
+    () => UnreadableFiles.reading(table)(audit.rows())
   }
 }
 
