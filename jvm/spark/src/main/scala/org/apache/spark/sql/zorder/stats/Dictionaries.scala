@@ -63,21 +63,14 @@ object Dictionaries {
 
   private def mayTell(column: ChunkZone, block: BlockMetaData): Boolean =
     column.decoder.isDefined && chunkOf(column, block).exists { case (chunk, onlyNulls) =>
-      onlyNulls || isWhole(chunk) && isSmall(chunk)
+      onlyNulls || ColumnChunks.isAllDictionary(chunk) && isSmall(chunk)
     }
 
   /** The chunk, and whether it holds only NULL. */
   private def chunkOf(column: ChunkZone, block: BlockMetaData): Option[(ColumnChunkMetaData, Boolean)] = {
-    val chunks = block.getColumns.asScala.map(c => c.getPath.toArray.toSeq -> c).toMap
+    val chunks = ColumnChunks.byPath(block)
     val rows = block.getRowCount
     column.chunk(chunks, rows).map(c => (c, column.of(chunks, rows) == Zone.OnlyNulls))
-  }
-
-  /** Whether every page is encoded by the dictionary, so that it has all values. */
-  private def isWhole(chunk: ColumnChunkMetaData): Boolean = {
-    val pages = chunk.getEncodingStats
-    pages != null && pages.hasDictionaryPages && pages.hasDictionaryEncodedPages &&
-    !pages.hasNonDictionaryEncodedPages
   }
 
   /** Whether the dictionary is small, by the place of the first page behind it: old writers do not say where it is. */

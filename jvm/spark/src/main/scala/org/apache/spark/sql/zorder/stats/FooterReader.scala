@@ -125,7 +125,7 @@ private[stats] final class FooterReader(
       val schema =
         schemas.getOrElseUpdate(recurring, SchemaReader.read(meta.getSchema, keyValues).withoutType(untyped))
       val wanted = columns.map(c => ChunkZone(c, schema, meta.getSchema, origin, caseSensitive).beside(file))
-      val chunks = blocks.map(_.getColumns.asScala.map(c => c.getPath.toArray.toSeq -> c).toMap)
+      val chunks = blocks.map(ColumnChunks.byPath)
       val byLeaf = schema.leaves.map(leaf => chunks.map(_.get(leaf.path)))
       val leafNulls = schema.leaves.zip(byLeaf).map { case (leaf, found) =>
         FooterReader.nulls(found.zip(blocks.map(_.getRowCount)).map { case (chunk, n) =>
@@ -161,6 +161,19 @@ private[stats] final class FooterReader(
         encrypted = false,
         packed = Encodings.inDoubt(blocks))
     }
+  }
+}
+
+/** The chunks of a row group. */
+private[stats] object ColumnChunks {
+  def byPath(block: BlockMetaData): Map[Seq[String], ColumnChunkMetaData] =
+    block.getColumns.asScala.map(c => c.getPath.toArray.toSeq -> c).toMap
+
+  /** Whether the dictionary encodes every page, so that it has all values. */
+  def isAllDictionary(chunk: ColumnChunkMetaData): Boolean = {
+    val pages = chunk.getEncodingStats
+    pages != null && pages.hasDictionaryPages && pages.hasDictionaryEncodedPages &&
+    !pages.hasNonDictionaryEncodedPages
   }
 }
 

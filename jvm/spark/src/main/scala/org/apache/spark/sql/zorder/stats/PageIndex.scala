@@ -113,7 +113,7 @@ object PageIndex {
       reader: ParquetFileReader,
       block: BlockMetaData,
       wanted: ChunkZone): IndexedSeq[Block] = {
-    val chunks = block.getColumns.asScala.map(c => c.getPath.toArray.toSeq -> c).toMap
+    val chunks = ColumnChunks.byPath(block)
     val whole = wanted.of(chunks, block.getRowCount)
     val pages = for {
       chunk <- wanted.chunk(chunks, block.getRowCount)

@@ -41,7 +41,7 @@ object StatColumn {
 
   /** The column as `schema` describes it, names compared as they stand; refuses a path that is not there. */
   def in(schema: StructType, path: Seq[String]): StatColumn = {
-    val fields = fieldsOf(schema, path).getOrElse(ZOrderException.refuse(
+    val fields = fieldsOf(schema, path, _ == _).getOrElse(ZOrderException.refuse(
       "ZORDER_COLUMN_NOT_FOUND.STATISTICS",
       "column" -> path.mkString("."),
       "columns" -> schema.fieldNames.mkString(", ")))
@@ -53,11 +53,20 @@ object StatColumn {
     StatColumn(path, dataType, absent, named = Some(StoredAs.of(fields)))
   }
 
-  private def fieldsOf(schema: StructType, path: Seq[String]): Option[Seq[StructField]] =
-    schema.fields.find(_.name == path.head).flatMap { field =>
+  /**
+   * The fields from the top-level column down to the named one.
+   *
+   * @param same
+   *   compares names
+   */
+  def fieldsOf(
+      schema: StructType,
+      path: Seq[String],
+      same: (String, String) => Boolean): Option[Seq[StructField]] =
+    schema.fields.find(f => same(f.name, path.head)).flatMap { field =>
       (field.dataType, path.tail) match {
         case (_, Seq()) => Some(Seq(field))
-        case (s: StructType, deeper) => fieldsOf(s, deeper).map(field +: _)
+        case (s: StructType, deeper) => fieldsOf(s, deeper, same).map(field +: _)
         case _ => None
       }
     }

@@ -25,7 +25,7 @@ import org.apache.spark.sql.types.{
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.StoredAs
+import org.apache.spark.sql.zorder.stats.{StatColumn, StoredAs}
 import org.apache.spark.sql.zorder.table.{
   ClusterTable,
   FormatDescriptor,
@@ -239,13 +239,7 @@ private object DeltaColumns {
 
   /** The fields from the top-level column down to the named one. */
   def fields(schema: StructType, path: Seq[String]): Option[Seq[StructField]] =
-    schema.find(_.name.equalsIgnoreCase(path.head)).flatMap { field =>
-      (field.dataType, path.tail) match {
-        case (_, Seq()) => Some(Seq(field))
-        case (s: StructType, deeper) => fields(s, deeper).map(field +: _)
-        case _ => None
-      }
-    }
+    StatColumn.fieldsOf(schema, path, _.equalsIgnoreCase(_))
 
   /** The columns, and fields of structs, as those that files identify by Delta's ids. */
   def numbered(schema: StructType): StructType = StructType(schema.map { f =>

@@ -8,13 +8,13 @@ import scala.collection.JavaConverters._
 import org.apache.parquet.column.{ColumnDescriptor, ColumnReader}
 import org.apache.parquet.column.page.DictionaryPageReadStore
 import org.apache.parquet.hadoop.ParquetFileReader
-import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData}
+import org.apache.parquet.hadoop.metadata.BlockMetaData
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.{GroupType, MessageType}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
 
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{ColumnReaders, FileFooter, FooterJob, FooterReader}
+import org.apache.spark.sql.zorder.stats.{ColumnChunks, ColumnReaders, FileFooter, FooterJob, FooterReader}
 
 /**
  * Finds INT96 timestamps with nanoseconds, which Spark would truncate. They have no statistics, and Spark truncates
@@ -70,14 +70,9 @@ final private class Int96Scan(reader: ParquetFileReader) {
   }
 
   private def cutIn(number: Int, block: BlockMetaData, left: Seq[ColumnDescriptor]): Seq[ColumnDescriptor] = {
-    val chunks = block.getColumns.asScala.map(c => c.getPath.toArray.toSeq -> c).toMap
-    val (short, long) = left.partition(c => isAllDictionary(chunks(c.getPath.toSeq)))
+    val chunks = ColumnChunks.byPath(block)
+    val (short, long) = left.partition(c => ColumnChunks.isAllDictionary(chunks(c.getPath.toSeq)))
     cutInDictionaries(block, short) ++ cutInPages(number, long, c => chunks(c.getPath.toSeq).getValueCount)
-  }
-
-  private def isAllDictionary(chunk: ColumnChunkMetaData): Boolean = {
-    val pages = chunk.getEncodingStats
-    pages != null && pages.hasDictionaryPages && !pages.hasNonDictionaryEncodedPages
   }
 
   private def cutInDictionaries(block: BlockMetaData, some: Seq[ColumnDescriptor]): Seq[ColumnDescriptor] =
