@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.expr.{Folding, Normalization}
+import org.apache.spark.sql.zorder.expr.{ColumnPath, Folding, Normalization}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.querylog.{LoggedRanges, LoggedCondition}
 import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, FilterRanges}
@@ -18,7 +18,7 @@ import sparkzorder.curve.cost.Condition
 
 /** A filter over a schema, resolved and folded as in a query. */
 final class Filtered(schema: StructType, session: Shims.ClassicSession, where: String) {
-  private val columns = schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
+  private val columns = ColumnPath.attributes(schema)
 
   val condition: Expression =
     Folding(Shims.ofRows(session, LocalRelation(columns)).where(expr(where)).queryExecution.analyzed) match {

@@ -38,6 +38,10 @@ object ColumnPath {
     (Seq(f.name) -> f.dataType) +: inside.map { case (path, dataType) => (f.name +: path) -> dataType }
   }
 
+  /** The columns of a schema. `DataTypeUtils.toAttributes` keeps the metadata, by which values of CHAR are padded. */
+  def attributes(schema: StructType): Seq[AttributeReference] =
+    schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
+
   /** Gives columns their declared names. Spark gives a resolved column the spelling of the statement. */
   def asDeclared(expression: Expression, columns: Seq[Attribute]): Expression =
     expression.transform { case a: AttributeReference =>

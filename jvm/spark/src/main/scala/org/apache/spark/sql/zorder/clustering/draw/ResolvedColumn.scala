@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.clustering.draw
 
 import scala.util.Try
 
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types.StructType
@@ -43,7 +43,7 @@ private[zorder] object ResolvedColumn {
 
   /** None if the text cannot be resolved against this schema. */
   def of(session: ClassicSession, schema: StructType, sql: String): Option[ResolvedColumn] = Try {
-    val columns = schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
+    val columns = ColumnPath.attributes(schema)
     val selected = Shims.ofRows(session, LocalRelation(columns)).select(expr(sql)).queryExecution.analyzed
     SelectedExpression.of(Folding(selected)).map(ColumnPath.asDeclared(_, columns)).flatMap { expression =>
       FilterColumn.of(expression).map(ResolvedColumn(_, expression))

@@ -56,7 +56,7 @@ object ColumnResolver {
     on(
       session,
       table.name,
-      LocalRelation(schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())),
+      LocalRelation(ColumnPath.attributes(schema)),
       table.constantColumns,
       by)
   }

@@ -2,13 +2,17 @@ package org.apache.spark.sql.zorder.clustering.select
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.zorder.skipping.predicate._
-import sparkzorder.curve.{NormalizedLong, NormalizedValue, Zone}
+import sparkzorder.curve.{Block, NormalizedLong, NormalizedValue, Zone}
 import sparkzorder.curve.cost.Condition
 
 /** What the footer of one file shows of a column: its bounds, and whether it may contain NULLs. */
 final private[zorder] case class ColumnBounds(zone: Zone, mayBeNull: Boolean)
 
 private[zorder] object ColumnBounds {
+
+  /** What a block shows of one of its columns. */
+  def of(block: Block, column: Int): ColumnBounds =
+    ColumnBounds(block.zones(column), block.mayHoldNull(column))
 
   /** The bounds of a column about which nothing is known. */
   val Unknown: ColumnBounds = ColumnBounds(Zone.Unknown, mayBeNull = true)

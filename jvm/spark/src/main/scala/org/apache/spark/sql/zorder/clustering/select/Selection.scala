@@ -99,8 +99,7 @@ private[zorder] object Selection {
       overlap: Boolean,
       clusterColumns: Seq[StatColumn]): Selection = {
     val zone = session.sessionState.conf.sessionLocalTimeZone
-    val rest: Map[String, Expression] = files.map(_.partition).distinct
-      .map(p => p -> where.in(PartitionValues.of(p, table.partitionSchema, zone))).toMap
+    val rest = where.inEach(files, table.partitionSchema, zone)
     val mayMatch = rest.map { case (partition, left) => partition -> Ignorant.mayMatch(left) }
     val matchesWholly = rest.map { case (partition, left) => partition -> Ignorant.matchesWholly(left) }
     def inside(f: DataFile): Boolean = mayMatch(f.partition) && matchesWholly(f.partition)
@@ -137,10 +136,7 @@ private[zorder] object Selection {
       sql: String): ColumnBounds = {
     val column = paths.indexWhere(ColumnPath.sql(_) == sql)
     if (column < 0) ColumnBounds.Unknown
-    else {
-      val block = footer.block(IndexedSeq(Some(offset + column)))
-      ColumnBounds(block.zones.head, mayBeNull = block.mayHoldNull(0))
-    }
+    else ColumnBounds.of(footer.block(IndexedSeq(Some(offset + column))), 0)
   }
 }
 
@@ -161,7 +157,7 @@ final private[zorder] case class WhereCondition(
 
   /** The same condition on a later schema of the table; None if a column has gone or has another type. */
   def over(schema: StructType, partitionColumns: Seq[String]): Option[WhereCondition] = {
-    val columns = WhereCondition.attributes(schema)
+    val columns = ColumnPath.attributes(schema)
     val now = condition.references.toSeq.flatMap(a =>
       columns.find(c => c.name == a.name && c.dataType == a.dataType).map(a.exprId -> _)).toMap
     if (condition.references.exists(a => !now.contains(a.exprId))) None
@@ -184,6 +180,10 @@ final private[zorder] case class WhereCondition(
       ColumnPath.of(e).filter(_ => Normalization.of(e.dataType).isDefined).map(Seq(_))
         .getOrElse(e.children.flatMap(pathsIn))
   }
+
+  /** What is left of the condition in each partition that one of the files is in. */
+  def inEach(files: Seq[DataFile], partitionSchema: StructType, zone: String): Map[String, Expression] =
+    files.map(_.partition).distinct.map(p => p -> in(PartitionValues.of(p, partitionSchema, zone))).toMap
 
   /** What is left of the condition in one partition. */
   def in(values: Seq[Literal]): Expression = {
@@ -228,7 +228,7 @@ private[zorder] object WhereCondition {
       schema: StructType,
       partitionColumns: Seq[String],
       where: String): WhereCondition = {
-    val columns = attributes(schema)
+    val columns = ColumnPath.attributes(schema)
     val analyzed =
       try Shims.ofRows(session, LocalRelation(columns)).where(expr(where)).queryExecution.analyzed
       catch {
@@ -250,9 +250,6 @@ private[zorder] object WhereCondition {
       case _ => refuse("ZORDER_INVALID_WHERE.NOT_A_CONDITION", "where" -> where)
     }
   }
-
-  private def attributes(schema: StructType): Seq[AttributeReference] =
-    schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
 
   private def of(
       condition: Expression,

@@ -8,7 +8,6 @@ import org.apache.spark.sql.zorder.clustering.select.{ColumnBounds, FileMatch, W
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIndex, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
-import org.apache.spark.sql.zorder.table.file.PartitionValues
 import sparkzorder.curve.Block
 
 /**
@@ -31,8 +30,7 @@ final private[audit] class FilterAudit(session: ClassicSession, table: ClusterTa
   def rows(): Seq[Row] = {
     val files = table.files()
     val zone = session.sessionState.conf.sessionLocalTimeZone
-    val inPartition = files.map(_.partition).distinct
-      .map(p => p -> where.in(PartitionValues.of(p, table.partitionSchema, zone))).toMap
+    val inPartition = where.inEach(files, table.partitionSchema, zone)
     def mayMatch(f: FileFooter)(block: Block): Boolean =
       new FileMatch(bounds(block)).mayMatch(inPartition(f.file.partition))
 
@@ -71,7 +69,7 @@ final private[audit] class FilterAudit(session: ClassicSession, table: ClusterTa
     Row(level, considered, read, rows, rowsRead, if (rows == 0) null else Rounded(rowsRead.toDouble / rows))
 
   private def bounds(block: Block)(sql: String): ColumnBounds = names.get(sql) match {
-    case Some(c) => ColumnBounds(block.zones(c), block.mayHoldNull(c))
+    case Some(c) => ColumnBounds.of(block, c)
     case None => ColumnBounds.Unknown
   }
 }

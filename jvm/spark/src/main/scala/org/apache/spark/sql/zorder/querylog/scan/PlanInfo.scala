@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.skipping.predicate.FilterRanges
 
 /** The file scans in the plan that an event log keeps of a query (`sparkPlanInfo`). */
@@ -66,7 +67,7 @@ private[querylog] object PlanInfo {
 final private class PushedFilters(schema: StructType, timeZone: String) {
   import PushedFilters._
 
-  private val columns = schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
+  private val columns = ColumnPath.attributes(schema)
 
   /** The filters of a list that can be read. */
   def of(list: String): Seq[Expression] =
