@@ -64,7 +64,7 @@ object ExplainLog {
               QueryText.of(q),
               found.copy(gaps = gaps ++ found.gaps),
               0)(filter.whereTrue(q, _))
-            val reason = Seq(counts.reason, files.stale).filter(_.nonEmpty).mkString("; ")
+            val reason = FilterReport.joined(counts.reason, files.stale)
             row(q, Some(files.considered), reason, counts.pruned, counts.by)
           }
       }

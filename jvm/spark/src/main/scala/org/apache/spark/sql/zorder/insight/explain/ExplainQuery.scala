@@ -212,7 +212,7 @@ final private case class ExplainedScan(
     isAtMost: Boolean = false) {
 
   def and(more: String): ExplainedScan =
-    copy(reason = Seq(reason, more).filter(_.nonEmpty).mkString("; "))
+    copy(reason = FilterReport.joined(reason, more))
 
   /**
    * How many files are opened, of how many, and who leaves out the others; None where files are not counted.
@@ -289,7 +289,7 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
         val filters = FileScans.marked(scan.dataFilters, counts)
         val reason =
           if (filters.isEmpty) FileScans.NoFilter
-          else Seq(files.stale, outdated(skipping.index)).filter(_.nonEmpty).mkString("; ")
+          else FilterReport.joined(files.stale, outdated(skipping.index))
         val considered = files.considered
         ExplainedScan(
           name(scan),
@@ -306,7 +306,7 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
           Some(rest.considered),
           rest.considered - files.considered,
           Nil,
-          Seq(FileScans.Aggregated, files.stale).filter(_.nonEmpty).mkString("; "))
+          FilterReport.joined(FileScans.Aggregated, files.stale))
       case narrowed: NarrowedFileIndex => ofFormat(scan, narrowed, partitionFilters)
       case other =>
         val listed =
@@ -365,12 +365,10 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
         parts.flatMap(_.of(f)).reduceOption(_.and(_)).getOrElse(
           FilterCounts(ExplainedFilter.text(f), 0, 0, Nil, "left to the format's own skipping"))
       }
-      val reasons =
-        Seq(FileScans.leftOut(all - considered), ofIndex.fold("")(_.stale)).filter(_.nonEmpty)
       row(
         considered - parts.last.left.length,
         FileScans.marked(scan.dataFilters, counts),
-        reasons.mkString("; "))
+        FilterReport.joined(FileScans.leftOut(all - considered), ofIndex.fold("")(_.stale)))
     }
   }
 
@@ -389,12 +387,12 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
         val reason = "a scan of DataSource V2, which skips by its own rules if at all"
         ExplainedScan(scan.table.name, None, None, 0, Nil, reason)
       case Some(counts) =>
-        val reasons =
-          if (isOff) Seq(FileScans.Off)
-          else if (counts.by.isEmpty) Seq(FileScans.OwnFilters)
+        val reason =
+          if (isOff) FileScans.Off
+          else if (counts.by.isEmpty) FileScans.OwnFilters
           else {
             val others = counts.files.fold(0L)(_ - counts.planned)
-            Seq(FileScans.leftOut(others), s"left out by: ${counts.by.mkString("; ")}").filter(_.nonEmpty)
+            FilterReport.joined(FileScans.leftOut(others), s"left out by: ${counts.by.mkString("; ")}")
           }
         ExplainedScan(
           scan.table.name,
@@ -402,7 +400,7 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
           Some(counts.planned),
           counts.planned - counts.kept,
           Nil,
-          reasons.mkString("; "),
+          reason,
           ScansOfFormats.carriedBy(scan.scan).map(_.name))
     }
   }

@@ -168,6 +168,9 @@ final private[explain] class FilterReport(
 private[explain] object FilterReport {
   def count(files: Long): String = HumanReadable.count(files, "file")
 
+  /** Reasons as one text. */
+  def joined(reasons: String*): String = reasons.filter(_.nonEmpty).mkString("; ")
+
   private def both(some: BitSet, others: BitSet): BitSet = {
     val set = some.clone().asInstanceOf[BitSet]
     set.and(others)
@@ -216,11 +219,11 @@ final private[explain] class ScannedFiles(
     def count(why: NoEntry): Int = found.count(_ == Left(why))
     val strange = count(NoEntry.New) + count(NoEntry.Changed)
     val racy = count(NoEntry.Racy)
-    Seq(
+    FilterReport.joined(
       if (strange == 0) "" else s"stale entry: ${files(strange)} new or changed: run ZORDER REFRESH INDEX",
       if (racy == 0) ""
       else s"stale entry: ${files(racy)} too new when the index was made: run ZORDER REFRESH INDEX"
-    ).filter(_.nonEmpty).mkString("; ")
+    )
   }
 
   private def files(n: Int): String = FilterReport.count(n.toLong) + (if (n == 1) " is" else " are")
