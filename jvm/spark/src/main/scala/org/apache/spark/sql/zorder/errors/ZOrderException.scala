@@ -56,9 +56,6 @@ object ZOrderException {
   def refuse(condition: String, parameters: (String, Any)*): Nothing =
     throw new ZOrderException(condition, parameters: _*)
 
-  def refuseWithoutConsent(condition: String, parameters: (String, Any)*): Nothing =
-    throw new ZOrderConsentException(condition, parameters: _*)
-
   /** A condition with the error behind it, as suppressed. */
   def over(e: Throwable, condition: String, parameters: (String, Any)*): ZOrderException = {
     val said = new ZOrderException(condition, parameters: _*)

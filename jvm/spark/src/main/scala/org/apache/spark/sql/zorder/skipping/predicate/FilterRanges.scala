@@ -76,11 +76,8 @@ object FilterRanges {
     override def and(left: FilterRanges, right: => FilterRanges): FilterRanges = left.and(right)
     override def or(left: FilterRanges, right: => FilterRanges): FilterRanges = left.or(right)
     override def on(column: FilterColumn, condition: Condition): FilterRanges =
-      FilterRanges.on(column, condition)
+      if (condition.impossible) Nothing else union(Vector(FilterConjunction(Map(column -> condition))))
   }
-
-  def on(column: FilterColumn, condition: Condition): FilterRanges =
-    if (condition.impossible) Nothing else union(Vector(FilterConjunction(Map(column -> condition))))
 
   private def union(conjunctions: IndexedSeq[FilterConjunction]): FilterRanges = {
     val said =

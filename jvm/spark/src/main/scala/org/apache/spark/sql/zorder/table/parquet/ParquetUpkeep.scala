@@ -2,7 +2,8 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.zorder.conf.SessionKeys
-import org.apache.spark.sql.zorder.errors.ZOrderException.{refuse, refuseWithoutConsent}
+import org.apache.spark.sql.zorder.errors.ZOrderConsentException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{CatalogProperties, Operation, RunRecord, VacuumResult, VacuumStatus}
 import org.apache.spark.sql.zorder.table.file.PathText
@@ -370,7 +371,7 @@ private[zorder] object ParquetRemove {
       def isOld(file: Path) = deleted(file.toString)
       commit.check(away, isOld)
       if (choice.isEmpty) commit.cost(away).foreach { cost =>
-        refuseWithoutConsent(
+        throw new ZOrderConsentException(
           "ZORDER_CHOICE_NEEDED.MOVE_HOME",
           "table" -> moved.name,
           "path" -> away.head.target,
