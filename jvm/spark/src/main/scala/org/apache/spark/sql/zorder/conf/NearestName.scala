@@ -18,6 +18,9 @@ object NearestName {
   def hint(name: String, candidates: Iterable[String]): String =
     to(name, candidates).map(c => s" Did you mean $c?").getOrElse("")
 
+  /** `" (did you mean x?)"`, or nothing: a part of an error. */
+  def guess(meant: Option[String]): String = meant.fold("")(c => s" (did you mean $c?)")
+
   /** The first of the names, for an error that says which there are. */
   def listed(names: Seq[String]): String =
     names.take(MostListed).mkString(", ") + (if (names.length > MostListed) ", ..." else "")

@@ -64,7 +64,7 @@ final class StatementParser(delegate: ParserInterface) {
     kinds.find(k => second.is(k.second)).flatMap(_.missing(text.tokens)).foreach { word =>
       text.fail(second.start, s"${second.text} must be followed by $word")
     }
-    val hint = NearestName.to(second.text, kinds.map(_.second)).fold("")(w => s" (did you mean $w?)")
+    val hint = NearestName.guess(NearestName.to(second.text, kinds.map(_.second)))
     text.found(second, s"after ZORDER$hint")
   }
 
@@ -107,7 +107,7 @@ private[statement] object ClusterStatement {
       where = clause(Clause.Where).map(c => text.expression(notEmpty(text, c), "the predicate")),
       curve = clause(Clause.UsingCurve).map(curve(text, _)),
       options = clause(Clause.With).toSeq.flatMap(options(text, _)(setting)).map(_._2),
-      into = clause(Clause.Into).map(into(text, _)),
+      into = clause(Clause.Into).map(c => text.path(single(text, c))),
       dryRun = clause(Clause.DryRun).isDefined,
       statement = text.slice(text.tokens)
     )
@@ -141,16 +141,9 @@ private[statement] object ClusterStatement {
   private def curve(text: StatementText, clause: ClauseBody): String = {
     val token = single(text, clause)
     CurveRegistry.names.find(token.is).getOrElse {
-      val hint = NearestName.to(token.text, CurveRegistry.names).fold("")(c => s" (did you mean $c?)")
+      val hint = NearestName.guess(NearestName.to(token.text, CurveRegistry.names))
       text.found(token, s"where a curve belongs$hint, one of ${CurveRegistry.names.mkString(", ")}")
     }
-  }
-
-  private def into(text: StatementText, clause: ClauseBody): String = {
-    val token = single(text, clause)
-    val path = text.string(token, "a path")
-    if (path.trim.isEmpty) text.found(token, "where a path belongs")
-    path
   }
 
   /** @param known the name as the option is declared, and the value; refuses what is no option */
@@ -505,7 +498,7 @@ private[statement] object Clause {
     // ZORDER BY, CLUSTER BY, BY
     def byColumns = if (rest.take(2).exists(_.is("BY"))) grammar.find(lists) else None
     val meant = nearest.orElse(byColumns)
-    text.found(token, "after the table" + meant.fold("")(c => s" (did you mean ${c.name}?)"))
+    text.found(token, s"after the table${NearestName.guess(meant.map(_.name))}")
   }
 
   private def checkOrder(

@@ -57,6 +57,13 @@ final private[statement] class StatementText(
     case _ => found(token, s"where $what belongs, a string in single quotes")
   }
 
+  /** The path that a string in quotes is. */
+  def path(token: Token): String = {
+    val text = string(token, "a path")
+    if (text.trim.isEmpty) found(token, "where a path belongs")
+    text
+  }
+
   /** Checks that the tokens are one expression, without alias, direction or star, and gives its text. */
   def expression(tokens: Seq[Token], what: String): String = {
     val text = slice(tokens)
@@ -137,10 +144,7 @@ object TableRefParser {
   private[statement] def read(text: StatementText, from: Int): (TableRef, Int) = {
     val token = text.tokens.lift(from).getOrElse(text.ended("it names no table"))
     token.kind match {
-      case TokenKind.Text =>
-        val path = text.string(token, "a path")
-        if (path.trim.isEmpty) text.found(token, "where a path belongs")
-        (TableRef.Location(path), from + 1)
+      case TokenKind.Text => (TableRef.Location(text.path(token)), from + 1)
       case TokenKind.Word | TokenKind.Quoted => named(text, from)
       case TokenKind.Symbol => text.found(token, "where a table name or a path in quotes belongs")
     }
