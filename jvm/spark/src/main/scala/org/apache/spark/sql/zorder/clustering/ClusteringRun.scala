@@ -25,7 +25,7 @@ import org.apache.spark.sql.zorder.clustering.select.{Selection, WhereCondition,
 import org.apache.spark.sql.zorder.querylog.QueryLog
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.make.IndexUpkeep
-import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, StateDir, TableRef}
+import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, StateDir}
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.{DriverReads, RunClaim}
 
@@ -43,15 +43,10 @@ object ClusteringRun {
       try openAndRun(user, request)
       catch {
         case e: NoRowsYetException =>
-          RunReport(nameOf(request.target), RunStatus.TooSmall, e.sentence, "", "", RunMetrics())
+          RunReport(request.target.text, RunStatus.TooSmall, e.sentence, "", "", RunMetrics())
       }
     RunSource.ended(if (request.dryRun) RunStatus.DryRun else report.status)
     report.row
-  }
-
-  private def nameOf(target: TableRef): String = target match {
-    case TableRef.Name(parts) => parts.mkString(".")
-    case TableRef.Location(path, _) => path
   }
 
   private def openAndRun(user: Shims.ClassicSession, request: ClusterRequest): RunReport = {

@@ -9,6 +9,9 @@ sealed trait TableRef {
 
   /** The reference as a statement can write it. */
   def sql: String
+
+  /** The name or the path, without quotes. */
+  def text: String
 }
 
 object TableRef {
@@ -16,6 +19,7 @@ object TableRef {
   /** `db.t`, in parts. */
   final case class Name(parts: Seq[String]) extends TableRef {
     override def sql: String = ColumnPath.sql(parts)
+    override def text: String = parts.mkString(".")
   }
 
   /**
@@ -26,6 +30,7 @@ object TableRef {
    */
   final case class Location(path: String, format: Option[String] = None) extends TableRef {
     override def sql: String = literal(path)
+    override def text: String = path
   }
 
   /** A name that is the path of a table in a format, as in ``delta.`/data/t` ``: the format and the path. */

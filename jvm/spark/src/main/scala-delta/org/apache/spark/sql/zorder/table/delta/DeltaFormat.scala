@@ -23,7 +23,7 @@ final class DeltaFormat extends TableFormat {
           "path" -> path))
     case TableRef.Name(parts) if Provider.of(session, parts).exists(FormatDescriptor.Delta.isProvider) =>
       Provider.load(session, parts).collect { case table: DeltaTableV2 =>
-        checked(session, parts.mkString("."), TableRef.Name(parts).sql, table)
+        checked(session, ref.text, ref.sql, table)
       }
     case _ => None
   }

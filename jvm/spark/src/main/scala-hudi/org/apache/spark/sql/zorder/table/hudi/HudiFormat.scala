@@ -41,7 +41,7 @@ final class HudiFormat extends TableFormat {
             "format" -> FormatDescriptor.Hudi.name,
             "path" -> path))
       case TableRef.Name(parts) if Provider.of(session, parts).exists(FormatDescriptor.Hudi.isProvider) =>
-        val name = parts.mkString(".")
+        val name = ref.text
         ActiveSession.during(session)(Provider.load(session, parts)).flatMap(HudiFormat.inCatalog).map {
           table =>
             val path = table.location.toString

@@ -36,9 +36,13 @@ abstract class ZOrderCommand(title: String, schema: StructType) extends LeafRunn
   protected def detail: String
 
   protected def show(table: TableRef): String = table match {
-    case TableRef.Name(parts) => parts.mkString(".")
+    case name: TableRef.Name => name.text
     case TableRef.Location(path, _) => s"'$path'"
   }
+
+  /** A list in that text; nothing if it is empty. */
+  protected def named(what: String, items: Seq[String]): String =
+    if (items.isEmpty) "" else items.mkString(s" $what (", ", ", ")")
 }
 
 /**
@@ -51,13 +55,12 @@ final case class OptimizeCommand(request: ClusterRequest, asRows: Boolean)
     extends ZOrderCommand("ZOrderTable", if (asRows) BriefRun.schema else ClusteringRun.resultSchema) {
 
   override protected def detail: String = {
-    val by = if (request.by.isEmpty) "" else request.by.mkString(" by (", ", ", ")")
+    val by = named("by", request.by)
     val where = request.where.fold("")(p => s" where $p")
     val curve = request.curve.fold("")(c => s" using $c")
     val into = request.into.fold("")(p => s" into '$p'")
     val flags = (if (request.full) " full" else "") + (if (request.dryRun) " dry run" else "")
-    val options = if (request.options.isEmpty) ""
-    else request.options.map(o => s"${o.option.name}=${o.text}").sorted.mkString(" with (", ", ", ")")
+    val options = named("with", request.options.map(o => s"${o.option.name}=${o.text}").sorted)
     s"${show(request.target)}$where$by$curve$options$into$flags"
   }
 
@@ -135,9 +138,6 @@ final case class CreateIndexCommand(table: TableRef, columns: Seq[String], optio
   override protected def detail: String =
     show(table) + named("columns", columns) + named("bloom", options.bloom) + named("values", options.values)
 
-  private def named(what: String, names: Seq[String]): String =
-    if (names.isEmpty) "" else names.mkString(s" $what (", ", ", ")")
-
   override protected def rows(session: ClassicSession): Seq[Row] = {
     val parser = session.sessionState.sqlParser
     val (names, expressions) = columns.partition(c => Try(parser.parseMultipartIdentifier(c)).isSuccess)
@@ -175,7 +175,7 @@ final case class DropIndexCommand(table: TableRef)
 final case class AuditCommand(table: TableRef, columns: Seq[String])
     extends ZOrderCommand("ZOrderAudit", BriefAudit.schema) {
   override protected def detail: String =
-    show(table) + (if (columns.isEmpty) "" else columns.mkString(" by (", ", ", ")"))
+    show(table) + named("by", columns)
 
   override def run(session: SparkSession): Seq[Row] =
     BriefAudit.rows(Shims.classic(session), table, Some(columns.mkString(", ")).filter(_.nonEmpty))

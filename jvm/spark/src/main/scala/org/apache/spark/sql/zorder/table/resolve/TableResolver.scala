@@ -98,7 +98,7 @@ object TableResolver extends Logging {
     case TableRef.InFormat(_, path) => PathRefusals.known(session, path)
     // a query of this name reads the view, and not the table of a catalog that an adapter would find
     case name: TableRef.Name if session.sessionState.catalog.isTempView(name.parts) =>
-      refuse("ZORDER_TABLE_REFUSED.TEMPORARY_VIEW", "table" -> name.parts.mkString("."))
+      refuse("ZORDER_TABLE_REFUSED.TEMPORARY_VIEW", "table" -> name.text)
     case _ =>
   }
 
