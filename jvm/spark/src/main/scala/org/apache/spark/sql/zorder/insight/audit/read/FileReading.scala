@@ -4,6 +4,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.stats.measure.Spacing
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.clustering.fit.TruncatedBounds
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnResolver}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -34,9 +35,7 @@ private[audit] object FileReading {
     val sample = Evenly.take(files, SampledFiles)
     val sampled = sample.map(_.path).toSet
     // the footers of the sample are read along with the others': they have the row groups
-    val read =
-      Footers.read(session, files.filter(f => !known.contains(f.path) || sampled(f.path)), columns.stats)
-        .map(f => f.file.path -> f).toMap
+    val read = footers(session, files.filter(f => !known.contains(f.path) || sampled(f.path)), columns)
     // what has no readable footer has no readable page index
     val paged = sample.filter(f => read.get(f.path).exists(!_.opaque))
     val pages = PageIndex.read(session, paged, columns.stats).map(p => p.file.path -> p).toMap
@@ -53,10 +52,15 @@ private[audit] object FileReading {
       files: IndexedSeq[DataFile],
       columns: AuditedColumns): IndexedSeq[AuditedFile] = {
     val known = indexOf(session, table).fold(Map.empty[String, Block])(entries(_, table, columns, files))
-    val read = Footers.read(session, files.filterNot(f => known.contains(f.path)), columns.stats)
-      .map(f => f.file.path -> f).toMap
+    val read = footers(session, files.filterNot(f => known.contains(f.path)), columns)
     files.map(f => audited(f, known.get(f.path), read.get(f.path), None, columns))
   }
+
+  private def footers(
+      session: ClassicSession,
+      files: Seq[DataFile],
+      columns: AuditedColumns): Map[String, FileFooter] =
+    Footers.read(session, files, columns.stats).map(f => f.file.path -> f).toMap
 
   /** Files without row groups are left out; of an opaque one nothing is known. */
   private def audited(
@@ -160,10 +164,8 @@ final private[audit] case class AuditedFile(
 }
 
 private[audit] object AuditedFile {
-  private val PageBytes = 64
-
   private def isLong(normalized: NormalizedValue): Boolean = normalized match {
-    case NormalizedBytes(bytes) => bytes.length >= PageBytes
+    case NormalizedBytes(bytes) => bytes.length >= TruncatedBounds.PageBytes
     case _ => false
   }
 }
