@@ -143,8 +143,8 @@ private[table] object PathRefusals {
     val (top, below) = visible.partition(!_.rel.contains('/'))
     if (top.nonEmpty && below.nonEmpty)
       refuse("ZORDER_DIRECTORY_REFUSED.FILES_BESIDE_PARTITIONS", "path" -> root, "file" -> top.head.rel)
-    below.find(_.rel.split('/').init.map(_.takeWhile(_ != '=')).toSeq !=
-      below.head.rel.split('/').init.map(_.takeWhile(_ != '=')).toSeq).foreach { f =>
+    def columnsOf(rel: String): Seq[String] = rel.split('/').init.map(_.takeWhile(_ != '=')).toSeq
+    below.find(f => columnsOf(f.rel) != columnsOf(below.head.rel)).foreach { f =>
       refuse(
         "ZORDER_DIRECTORY_REFUSED.PARTITION_COLUMNS_DIFFER",
         "path" -> root,

@@ -122,30 +122,32 @@ object TableResolver extends Logging {
 
   private[table] def byPath(session: ClassicSession, text: String, access: Access): ParquetTable = {
     PathRefusals.text(text)
+    val changes = access == Access.Change
     val asked = new Path(text)
     val hadoopConf = session.sessionState.newHadoopConf()
     val scheme = Option(asked.toUri.getScheme).getOrElse(FileSystem.getDefaultUri(hadoopConf).getScheme)
-    if (access == Access.Change && !AtomicRenames.onScheme(session, scheme)) PathRefusals.notInPlace(asked)
+    if (changes && !AtomicRenames.onScheme(session, scheme)) PathRefusals.notInPlace(asked)
     val fs = asked.getFileSystem(hadoopConf)
     val root = fs.makeQualified(asked)
     PathRefusals.top(root)
     val beside = JournalStore.beside(fs, root)
-    lazy val journals = if (access == Access.Change) beside.all() else UnfinishedCommits.journals(beside)
+    lazy val journals = if (changes) beside.all() else UnfinishedCommits.journals(beside)
     // a statement that reads asks whose the directory is only if there are journals, which may be a dropped table's
     val registered =
-      if (access == Access.Change) OverlapRefusals.onlyOneAt(session, root, None)
+      if (changes) OverlapRefusals.onlyOneAt(session, root, None)
       else if (journals.isEmpty) None
       else OverlapRefusals.at(session, root)
     if (root.getName.contains("=")) refuse("ZORDER_DIRECTORY_REFUSED.PARTITION", "path" -> root)
-    if (access == Access.Change) {
+    if (changes) {
       PathRefusals.named(root)
       LocalRefusals.link(root)
     }
     val managed = registered.filter(_.tableType == CatalogTableType.MANAGED)
     val identity = managed.map(TableIdentity.of).getOrElse("")
-    if (access == Access.Change) placeOfTable(session, fs, root, registered)
-    if (access == Access.Change)
+    if (changes) {
+      placeOfTable(session, fs, root, registered)
       PathRecovery.recover(beside, journals, ExchangeMark.of(session, registered), identity = identity)
+    }
     val tree = listed(session, access, beside, root.toString, identity, AtomicRenames.on(session, fs))(
       checked(fs, root, access))
     tree.dirs.find(HiddenDirectories.isOurs).foreach { dir =>
