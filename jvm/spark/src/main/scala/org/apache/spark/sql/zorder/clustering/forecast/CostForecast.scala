@@ -10,6 +10,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, LeafNumbers}
 import org.apache.spark.sql.zorder.table.file.InputRelation
 import sparkzorder.curve.{NormalizedBytes, NormalizedLong, Zone}
+import sparkzorder.curve.layout.BytesScale
 
 /** What a rewrite of some files will read, shuffle and keep on local disks, from their footers. */
 private[clustering] object CostForecast {
@@ -116,7 +117,7 @@ final private class RowBytes(
   private def textBytes(zone: Zone): Option[Double] = zone match {
     case Zone.Between(NormalizedBytes(min), NormalizedBytes(max)) =>
       val length = (min.length + max.length) / 2.0
-      val alike = min.zip(max).takeWhile { case (a, b) => a == b }.length
+      val alike = BytesScale.commonPrefix(min, max)
       Some(if (packed) length - math.max(0, alike - Reference) else length)
     case _ => None
   }

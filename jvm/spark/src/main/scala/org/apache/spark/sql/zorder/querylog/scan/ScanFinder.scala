@@ -28,6 +28,7 @@ import org.apache.spark.sql.zorder.table.file.{DataFile, OwnScan}
 import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, FilterRanges, ValueText}
 import sparkzorder.curve.{BelowBytes, NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
 import sparkzorder.curve.cost.Interval
+import sparkzorder.curve.layout.BytesScale
 
 /**
  * One scan of a table in a query.
@@ -262,7 +263,7 @@ private[zorder] object ColumnStatistics {
 /** The position of a value between the lowest and the highest one of its column, from 0 to 1. */
 final private class RangePosition(low: NormalizedValue, high: NormalizedValue, dataType: DataType) {
   private val shared = (low, high) match {
-    case (NormalizedBytes(a), NormalizedBytes(b)) => a.zip(b).takeWhile { case (x, y) => x == y }.length
+    case (NormalizedBytes(a), NormalizedBytes(b)) => BytesScale.commonPrefix(a, b)
     case _ => 0
   }
   private val from = number(low)

@@ -38,11 +38,8 @@ final case class DataFile(
 object DataFile {
 
   /** A file's path below `root`, as in run records; the full path of a file that lies elsewhere. */
-  def below(root: Path, file: DataFile): String = {
-    val base = PathText.of(root) + "/"
-    val path = new Path(file.path).toUri.getPath
-    if (path.startsWith(base)) path.substring(base.length) else file.path
-  }
+  def below(root: Path, file: DataFile): String =
+    PathText.below(new Path(file.path), root).getOrElse(file.path)
 }
 
 /** The files of one partition directory (empty name when unpartitioned), as a run listed them at its start. */

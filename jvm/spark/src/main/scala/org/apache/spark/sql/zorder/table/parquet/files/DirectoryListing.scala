@@ -120,16 +120,11 @@ private[zorder] object HiddenDirectories {
 
   /** Whether `dir` is below `root` and a listing of `root` finds its files. */
   def isVisible(root: Path, dir: Path): Boolean =
-    below(root, dir).exists(!_.split('/').exists(DirectoryListing.isHidden))
+    PathText.below(dir, root).exists(!_.split('/').exists(DirectoryListing.isHidden))
 
   /** Our hidden directory that `dir` lies in, if it does. */
   def topOf(root: Path, dir: Path): Option[Path] =
-    below(root, dir).map(_.takeWhile(_ != '/')).filter(isOurs).map(new Path(root, _))
-
-  private def below(root: Path, dir: Path): Option[String] = {
-    val base = s"${PathText.of(root)}/"
-    Some(dir.toUri.getPath).filter(_.startsWith(base)).map(_.stripPrefix(base))
-  }
+    PathText.below(dir, root).map(_.takeWhile(_ != '/')).filter(isOurs).map(new Path(root, _))
 }
 
 /**
