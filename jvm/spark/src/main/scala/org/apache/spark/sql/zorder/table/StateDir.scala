@@ -361,10 +361,10 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
    *   paths of the table's files, in the form of run records
    */
   def recover(live: => Set[String]): Unit = logged {
-    val waiting = TextFiles.children(fs, dir).map(_.getPath).filter(_.getName.endsWith(".json"))
-    if (waiting.nonEmpty) {
+    val found = waiting
+    if (found.nonEmpty) {
       val known = state.outlines().flatMap(_.files.map(_.path)).toSet
-      val records = waiting.flatMap(TextFiles.read(fs, _)).flatMap(RunRecordJson.read)
+      val records = found.flatMap(TextFiles.read(fs, _)).flatMap(RunRecordJson.read)
       for (record <- records.filter(r => r.branch == state.branch && state.isOwn(r))) {
         def has(paths: Set[String]) = record.files.exists(f => paths(f.path))
         val lost = !has(known) && has(live)
@@ -377,16 +377,18 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
 
   /** One sentence on the runs that wait for `recover`, for statements that only read. */
   def notice(name: String): Option[String] =
-    TextFiles.children(fs, dir).map(_.getPath).filter(_.getName.endsWith(".json")).find(isOwn).map { file =>
+    waiting.find(isOwn).map { file =>
       s"The run ${file.getName.stripSuffix(".json")} is at work on $name, or died: the next run records " +
         "whether it has committed."
     }
 
   /** Those of the table, where other tables may have some, too. */
   def delete(): Unit =
-    TextFiles.children(fs, dir).map(_.getPath).filter(_.getName.endsWith(".json"))
-      .filter(file => TextFiles.read(fs, file).flatMap(RunRecordJson.read).exists(state.isOwn))
+    waiting.filter(file => TextFiles.read(fs, file).flatMap(RunRecordJson.read).exists(state.isOwn))
       .foreach(fs.delete(_, false))
+
+  private def waiting: Seq[Path] =
+    TextFiles.children(fs, dir).map(_.getPath).filter(_.getName.endsWith(".json"))
 
   private def isOwn(file: Path): Boolean =
     state.table.isEmpty || TextFiles.read(fs, file).flatMap(RunRecordJson.read).forall(state.isOwn)
