@@ -45,7 +45,7 @@ class QualitySuite extends AnyFunSuite with RunFixture {
         found.foreach { case (by, f64, p64, f50, off) =>
           assert(off < 0.005, by)
           // with many NULLs, layouts read less than the bound of independent columns: that of the densest boxes takes its
-          // place, which is below what can be reached (ADR 0044)
+          // place, which is below what can be reached (ADR 44)
           val (each, mean) = if (by.contains("holes")) (1.35, 1.2) else (1.15, 1.12)
           assert(f64.max <= each, said)
           assert(p64.max <= 1.35, said)

@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.table.file.{DataFile, PinnedPartition}
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
-/** How many files a run makes by default (docs/spec.md, section 2, ADR 0028). */
+/** How many files a run makes by default (docs/spec.md, section 2, ADR 28). */
 @SameOnAllLines
 class FileCountSuite extends AnyFunSuite with RunFixture {
   private val pages = "pageRowLimit = 500"

@@ -52,7 +52,7 @@ private[zorder] object ClusteredBy {
   def inList(list: String): Seq[String] = OptionValue.items(list).filter(_.nonEmpty)
 }
 
-/** The columns of a layout by their ids, since a table can give the name of a column to another one (ADR 0029). */
+/** The columns of a layout by their ids, since a table can give the name of a column to another one (ADR 29). */
 private[zorder] object ColumnIds {
 
   /** The columns of a run by their present names. */

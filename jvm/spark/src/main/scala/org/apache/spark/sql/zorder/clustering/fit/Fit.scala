@@ -28,7 +28,7 @@ object Fit {
    * @param curve
    *   one of `CurveRegistry.names`; `auto` takes what reads least
    * @param queries
-   *   boxes over the columns by their place in `columns`; without any, look-ups and ranges on each column
+   *   over the columns by their place in `columns`; without any, look-ups and ranges on each column
    * @param pagesPerFile
    *   mean number of pages in a file; one at least
    */

@@ -178,8 +178,8 @@ final private[clustering] class PartitionFits(
 }
 
 /**
- * How many files partitions become by default where that is fewer than they have (SPEC 2, ADR 0028): no fewer
- * than it takes for look-ups in the clustering columns to read no more of the files than now, but for
+ * How many files partitions become by default where that is fewer than they have (docs/spec.md, section 2, ADR 28):
+ * no fewer than it takes for look-ups in the clustering columns to read no more of the files than now, but for
  * `minGain`.
  *
  * @param mostFiles

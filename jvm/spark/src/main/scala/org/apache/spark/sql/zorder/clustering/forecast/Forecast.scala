@@ -365,7 +365,7 @@ final private[clustering] class IncrementForecaster(
   def forecast(growing: Seq[GrowingPartition], pages: PageCut): Forecast = {
     val all = growing.flatMap(_.placed.all)
     val estimator = new ReadEstimator(values(present.files(all)), IndexedSeq.empty)
-    // merged rows lie in the boxes that are there; without any, and for appended rows, blocks are new
+    // merged rows lie in the blocks that are there; without any, and for appended rows, blocks are new
     val inBlocks = growing.filter(g => g.plan.isInstanceOf[GrowthPlan.Append] || g.placed.inLayout.isEmpty)
     val again = inBlocks.flatMap(_.rewritten).map(_.path).toSet
     val inLayout = growing.flatMap(g => g.placed.inLayout.values.flatten ++ g.placed.sortedRunFiles)

@@ -104,7 +104,7 @@ object FilePlan {
     math.max(FileCount.TooSmall, FileCount.WantedFiles / math.max(1, partitions))
 }
 
-/** How many files a table (or one partition of it) becomes (SPEC 2). */
+/** How many files a table (or one partition of it) becomes (docs/spec.md, section 2). */
 object FileCount {
   private val DefaultTarget = 256L << 20
   private val SmallestTarget = 8L << 20

@@ -6,7 +6,7 @@ import org.apache.spark.sql.zorder.expr.layout.{PartitionLayouts, PreImages}
  * What one shuffle partition writes: a file of a partition of the table.
  *
  * @param level
- *   `OutputPlan.InLayout`, `InSortedRun` or `InRegion` (SPEC 4)
+ *   `OutputPlan.InLayout`, `InSortedRun` or `InRegion` (docs/spec.md, section 4)
  * @param fileNumber
  *   the first file number that it may hold rows of, as far as known
  * @param until

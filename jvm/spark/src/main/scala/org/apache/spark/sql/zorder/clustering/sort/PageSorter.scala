@@ -13,7 +13,7 @@ import sparkzorder.curve.layout.{CompiledLayout, PageSides}
 import sparkzorder.curve.page.PageCut
 
 /**
- * Sorts the rows of one task, which are those of one file, by pages (ADR 0043). Where a row belongs is known
+ * Sorts the rows of one task, which are those of one file, by pages (ADR 43). Where a row belongs is known
  * when all have come, so they are held as they come, with their ranks beside them. Then they are read from
  * the memory in their order or, if some were spilled, sorted by their places.
  *

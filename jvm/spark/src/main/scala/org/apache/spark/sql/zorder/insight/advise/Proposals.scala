@@ -333,7 +333,7 @@ private[advise] object ValueCounts {
  * Fits layouts on one half of the sampled rows and queries, and evaluates them on the other half.
  *
  * @param queries
- *   over the sample's columns; empty where look-ups, ranges and boxes of every column stand for them
+ *   over the sample's columns; empty where look-ups and ranges of every column stand for them
  * @param files
  *   of the layouts
  * @param pagesPerFile

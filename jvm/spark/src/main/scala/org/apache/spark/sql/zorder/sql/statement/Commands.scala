@@ -40,7 +40,7 @@ abstract class ZOrderCommand(title: String, schema: StructType) extends LeafRunn
     case TableRef.Location(path, _) => s"'$path'"
   }
 
-  /** A list in that text; nothing if it is empty. */
+  /** A list of a statement after its word; nothing if it is empty. */
   protected def named(what: String, items: Seq[String]): String =
     if (items.isEmpty) "" else items.mkString(s" $what (", ", ", ")")
 }
