@@ -35,7 +35,11 @@ class FileMovesSuite extends AnyFunSuite with ZOrderSession {
   }
 
   private def copy(store: TornStore, from: JPath, to: JPath): Unit =
-    FileMoves.copy(store, new Path(s"s3a://bucket$from"), new Path(s"s3a://bucket$to"), 0L)
+    FileMoves.copy(
+      store,
+      new Path(s"s3a://bucket$from"),
+      new Path(s"s3a://bucket$to"),
+      ListedFile("from", whole.length.toLong, 0L))
 
   private def fails(store: TornStore, from: JPath, to: JPath): Unit =
     assert(intercept[IOException](copy(store, from, to)).getMessage.startsWith("Injected"))
@@ -49,6 +53,14 @@ class FileMovesSuite extends AnyFunSuite with ZOrderSession {
         assert(Files.readAllBytes(to).sameElements(whole))
       }
     }
+
+  test("a late attempt that fails leaves the copy that another one has finished") {
+    in { (from, to) =>
+      val other = new TornStore(aborts = false, readable = Int.MaxValue)
+      fails(new TornStore(aborts = false, readable = 9000, meanwhile = () => copy(other, from, to)), from, to)
+      assert(Files.readAllBytes(to).sameElements(whole))
+    }
+  }
 
   test("what was there before stays where a copy that fails has not written over it") {
     in { (from, to) =>
@@ -95,13 +107,20 @@ private final class OwnedFileSystem extends RawLocalFileSystem {
  *   bytes of a file that can be read
  * @param full
  *   whether no file can be made
+ * @param meanwhile
+ *   what happens before a read fails
  */
-private final class TornStore(aborts: Boolean, readable: Int, full: Boolean = false)
+private final class TornStore(
+    aborts: Boolean,
+    readable: Int,
+    full: Boolean = false,
+    meanwhile: () => Unit = () => ())
     extends LocalStoreFileSystem {
   initialize(URI.create("s3a://bucket"), new Configuration(false))
 
   override def open(path: Path, bufferSize: Int): FSDataInputStream =
-    new FSDataInputStream(new TornInput(Files.readAllBytes(Paths.get(path.toUri.getPath)), readable))
+    new FSDataInputStream(
+      new TornInput(Files.readAllBytes(Paths.get(path.toUri.getPath)), readable, meanwhile))
 
   override def create(
       path: Path,
@@ -115,12 +134,15 @@ private final class TornStore(aborts: Boolean, readable: Int, full: Boolean = fa
     else super.create(path, overwrite, bufferSize, replication, blockSize, progress)
 }
 
-private final class TornInput(bytes: Array[Byte], readable: Int) extends FSInputStream {
+private final class TornInput(bytes: Array[Byte], readable: Int, meanwhile: () => Unit)
+    extends FSInputStream {
   private var at = 0
 
   override def read(): Int =
-    if (at >= readable) throw new IOException("Injected: the connection is reset")
-    else if (at >= bytes.length) -1
+    if (at >= readable) {
+      meanwhile()
+      throw new IOException("Injected: the connection is reset")
+    } else if (at >= bytes.length) -1
     else {
       at += 1
       bytes(at - 1) & 0xff

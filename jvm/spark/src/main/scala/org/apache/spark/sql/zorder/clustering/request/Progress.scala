@@ -5,7 +5,6 @@ import java.util.{Collections, Locale, UUID, WeakHashMap}
 
 import scala.collection.mutable
 import scala.util.Try
-import scala.util.control.NonFatal
 
 import com.fasterxml.jackson.databind.ObjectMapper
 
@@ -16,6 +15,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.storage.TaggedJobs
 
 /**
  * Shows how far a run is: one log line of JSON and one Spark job description per step, with the run id,
@@ -53,24 +53,8 @@ final class Progress(session: ClassicSession, val runId: String, table: String) 
     context.addJobTag(runId)
   }
 
-  /**
-   * Ends what is left of the run's jobs, since a thread that is interrupted leaves its job running, and waits
-   * for their tasks: one that is killed still closes its file, which on an object store is there only then.
-   */
-  def cancelJobs(): Unit = {
-    val context = session.sparkContext
-    val status = context.statusTracker
-    def isBusy: Boolean = status.getJobIdsForTag(runId).flatMap(status.getJobInfo(_)).flatMap(_.stageIds)
-      .flatMap(status.getStageInfo(_)).exists(_.numActiveTasks > 0)
-    try {
-      context.cancelJobsWithTag(runId)
-      val began = System.nanoTime()
-      while (isBusy && System.nanoTime() - began < Progress.TasksNanos) Thread.sleep(Progress.PollMs)
-    } catch {
-      case _: InterruptedException => Thread.currentThread().interrupt()
-      case NonFatal(_) if context.isStopped => ()
-    }
-  }
+  /** Ends what is left of the run's jobs. */
+  def cancelJobs(): Unit = TaggedJobs.end(session.sparkContext, runId)
 
   def announce(line: String): Unit = {
     logInfo(s"[zorder $runId] $table: $line")
@@ -105,11 +89,6 @@ object Progress {
   /** The progress of a run, an audit or an advice that begins, with an id of its own. */
   def of(session: ClassicSession, table: ClusterTable): Progress =
     new Progress(session, UUID.randomUUID().toString.take(8), table.name)
-
-  /** How long a run that failed waits for its tasks. */
-  private val TasksNanos = 60L * 1000 * 1000 * 1000
-
-  private val PollMs = 50L
 
   /** A finished step as one line of JSON, for collectors of logs. */
   private[clustering] def json(

@@ -332,7 +332,7 @@ private[zorder] object LateFiles {
   private def copy(table: ParquetTable, late: LateDataFile, dir: Path): Unit = {
     val to = place(late, dir)
     if (!late.arrived && !FileMoves.status(table.store.fs, to).exists(_.getLen == late.file.length))
-      FileMoves.copy(table.store.fs, late.path, to, late.file.modified)
+      FileMoves.copy(table.store.fs, late.path, to, late.file)
   }
 
   private def place(late: LateDataFile, dir: Path): Path = new Path(dir, CopyName.of(late.dir, late.file))

@@ -187,7 +187,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
       // what has the name of a file that came to the new place is a late file of the next statement
       val late = (if (stands) CarriedOverFiles.arrived(fs, u, now) else Nil)
         .filter(f => FileMoves.status(fs, new Path(u.target, f.rel)).isEmpty)
-      late.foreach(f => FileMoves.copy(fs, new Path(u.old, f.rel), new Path(u.target, f.rel), f.modified))
+      late.foreach(f => FileMoves.copy(fs, new Path(u.old, f.rel), new Path(u.target, f.rel), f))
       u.copy(kept = u.kept ++ late)
     })
   }

@@ -23,7 +23,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   JournalState,
   SwapUnit
 }
-import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, Cancellation, CrashPoint}
+import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, Cancellation, CrashPoint, TaggedJobs}
 import org.apache.spark.util.SerializableConfiguration
 
 /**
@@ -178,7 +178,7 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
     new CatalogCommit(table, waitMs).bring(
       draft(txn, table.newDirectory(txn), copies),
       RunRecord.of(Operation.MoveHome, txn, statement)) {
-      copyAll(units)
+      copyAll(units, txn)
       CrashPoint.hit("home-copied")
       copies.map { u =>
         val there = SwapPlan.outputs(fs, u.target)
@@ -191,20 +191,22 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
   }
 
   /** Copies of an attempt that died are taken as they are: their names say what they are copies of. */
-  private def copyAll(units: Seq[SwapUnit]): Unit = {
+  private def copyAll(units: Seq[SwapUnit], txn: String): Unit = {
     val pairs = for (u <- units; f <- u.outputs)
-      yield (
-        new Path(u.staged, f.rel).toString,
-        new Path(u.target, CopyName.of(u.staged, f)).toString,
-        f.length,
-        f.modified)
+      yield (new Path(u.staged, f.rel).toString, new Path(u.target, CopyName.of(u.staged, f)).toString, f)
     val conf = new SerializableConfiguration(table.session.sessionState.newHadoopConf())
     val context = table.session.sparkContext
+    val before = context.getLocalProperty("spark.job.description")
     context.setJobDescription(s"zorder ${table.name}: move home")
+    context.addJobTag(txn)
     try context.parallelize(pairs, math.max(1, math.min(pairs.size, 10000))).foreach {
-        case (from, to, length, modified) => HomeCommit.copyOne(conf, from, to, length, modified)
+        case (from, to, file) => HomeCommit.copyOne(conf, from, to, file)
       }
-    finally context.setJobDescription(null)
+    catch { case e: Throwable => TaggedJobs.end(context, txn); throw e }
+    finally {
+      context.removeJobTag(txn)
+      context.setJobDescription(before)
+    }
   }
 
   private def draft(txn: String, staging: Path, units: Seq[SwapUnit]): Journal =
@@ -227,10 +229,10 @@ private[parquet] object HomeCommit {
       conf: SerializableConfiguration,
       from: String,
       to: String,
-      length: Long,
-      modified: Long): Unit = {
+      file: ListedFile): Unit = {
     val (source, target) = (new Path(from), new Path(to))
     val fs = source.getFileSystem(conf.value)
-    if (!FileMoves.status(fs, target).exists(_.getLen == length)) FileMoves.copy(fs, source, target, modified)
+    if (!FileMoves.status(fs, target).exists(_.getLen == file.length))
+      FileMoves.copy(fs, source, target, file)
   }
 }

@@ -250,7 +250,7 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
     DirectoryListing.walk(fs, unit.old).files.foreach { f =>
       val to = new Path(unit.target, f.rel)
       if (!FileMoves.status(fs, to).exists(_.getLen == f.length))
-        FileMoves.copy(fs, new Path(unit.old, f.rel), to, f.modified)
+        FileMoves.copy(fs, new Path(unit.old, f.rel), to, f)
     }
     fs.delete(unit.old, true)
     ()

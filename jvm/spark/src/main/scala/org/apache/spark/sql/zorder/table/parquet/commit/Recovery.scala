@@ -459,7 +459,7 @@ private object RetiredPartitions {
     DirectoryListing.walk(fs, from).files.filterNot(UnfinishedFiles.is(fs, from, _)).foreach { f =>
       val (source, target) = (new Path(from, f.rel), new Path(to, f.rel))
       if (!FileMoves.status(fs, target).exists(_.getLen == f.length))
-        FileMoves.copy(fs, source, target, f.modified)
+        FileMoves.copy(fs, source, target, f)
       fs.delete(source, false)
     }
     FileMoves.deleteEmptyDirs(fs, from)

@@ -174,7 +174,7 @@ private[zorder] object CarriedOverFiles {
     wanted.filterNot(known).foreach { f =>
       if (outputs(f.rel)) conflict("ZORDER_CONFLICT.SAME_FILE_NAME", now.root, f.rel)
       StateDir.recordNumber(f.rel).filter(staged.contains).foreach(giveWay(fs, unit.staged, now, _))
-      FileMoves.copy(fs, new Path(now.root, f.rel), new Path(unit.staged, f.rel), f.modified)
+      FileMoves.copy(fs, new Path(now.root, f.rel), new Path(unit.staged, f.rel), f)
     }
     unit.copy(kept = wanted)
   }

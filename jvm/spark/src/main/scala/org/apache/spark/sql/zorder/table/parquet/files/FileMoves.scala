@@ -50,32 +50,46 @@ private[zorder] object FileMoves {
   /**
    * A complete copy under its final name, or nothing. It keeps modification time, owner and mode if the file system
    * has them. An object store does not show an object before it is complete, and a rename there is another copy.
+   *
+   * @param file
+   *   what is copied, by length and modification time
    */
-  def copy(fs: FileSystem, from: Path, to: Path, modified: Long): Unit =
-    if (ObjectStores.isOne(fs.getUri.getScheme)) copyObject(fs, from, to)
-    else copyHidden(fs, from, to, modified)
+  def copy(fs: FileSystem, from: Path, to: Path, file: ListedFile): Unit =
+    if (ObjectStores.isOne(fs.getUri.getScheme)) copyObject(fs, from, to, file.length)
+    else copyHidden(fs, from, to, file)
 
   /** Hadoop's own copy looks at both first, which takes a store three requests. */
-  private def copyObject(fs: FileSystem, from: Path, to: Path): Unit = {
+  private def copyObject(fs: FileSystem, from: Path, to: Path, length: Long): Unit = {
     val in = fs.open(from)
     try {
       val out = fs.create(to, true)
       try {
         IOUtils.copyBytes(in, out, fs.getConf, false)
         out.close()
-      } catch { case e: Throwable => withdraw(fs, out, to, e); throw e }
+      } catch { case e: Throwable => withdraw(fs, out, to, length, e); throw e }
     } finally in.close()
   }
 
   /**
    * Leaves nothing under the name of a copy that failed: closing a stream gives that name to what was written so far. One
    * that can be aborted has not touched what was there before; any other one has taken its place.
+   *
+   * A whole file is the copy of another attempt of the same task, and perhaps the only one: its original may be gone. A
+   * stream that is not closed leaves it as it is. A copy that the other attempt ends between this look and the deletion
+   * is still lost.
    */
-  private def withdraw(fs: FileSystem, out: FSDataOutputStream, to: Path, why: Throwable): Unit =
+  private def withdraw(
+      fs: FileSystem,
+      out: FSDataOutputStream,
+      to: Path,
+      length: Long,
+      why: Throwable): Unit =
     if (out.hasCapability(StreamCapabilities.ABORTABLE_STREAM)) beside(why)(out.abort())
-    else {
-      beside(why)(out.close())
-      beside(why)(fs.delete(to, false))
+    else beside(why) {
+      if (!status(fs, to).exists(_.getLen == length)) {
+        beside(why)(out.close())
+        fs.delete(to, false)
+      }
     }
 
   /** What else fails is told with the first failure. A stream may fail twice with the same one. */
@@ -85,16 +99,20 @@ private[zorder] object FileMoves {
       ()
     } catch { case e: Throwable => if (e ne why) why.addSuppressed(e) }
 
-  private def copyHidden(fs: FileSystem, from: Path, to: Path, modified: Long): Unit = {
+  private def copyHidden(fs: FileSystem, from: Path, to: Path, file: ListedFile): Unit = {
     fs.mkdirs(to.getParent)
     val hidden = new Path(to.getParent, s".zorder-${UUID.randomUUID}.tmp")
     try {
       if (!FileUtil.copy(fs, from, fs, hidden, false, true, fs.getConf))
         throw new IOException(s"Cannot copy $from to $to")
-      fs.setTimes(hidden, modified, -1)
+      fs.setTimes(hidden, file.modified, -1)
       FilePermissions.copy(fs, from, hidden)
-      if (fs.exists(to)) fs.delete(to, false)
-      if (!fs.rename(hidden, to)) throw new IOException(s"Cannot rename $hidden to $to")
+      val there = status(fs, to)
+      // another attempt of the same task may have finished the copy
+      if (!there.exists(s => s.getLen == file.length && s.getModificationTime == file.modified)) {
+        if (there.isDefined) fs.delete(to, false)
+        if (!fs.rename(hidden, to)) throw new IOException(s"Cannot rename $hidden to $to")
+      }
     } finally fs.delete(hidden, false)
     ()
   }

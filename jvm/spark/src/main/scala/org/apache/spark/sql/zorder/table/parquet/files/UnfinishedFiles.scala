@@ -93,7 +93,7 @@ private[parquet] object UnfinishedFiles {
         if (moves && !fs.exists(target)) FileMoves.rename(fs, source, target)
       } else if (f.length > 0 && !isCopy(fs, target, f)) {
         val free = if (fs.exists(target)) new Path(to, CopyName.ofMoved(f)) else target
-        if (!isCopy(fs, free, f)) FileMoves.copy(fs, source, free, f.modified)
+        if (!isCopy(fs, free, f)) FileMoves.copy(fs, source, free, f)
       }
     }
 
