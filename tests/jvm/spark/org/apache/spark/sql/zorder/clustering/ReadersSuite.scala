@@ -1,6 +1,9 @@
 package org.apache.spark.sql.zorder.clustering
 
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
@@ -45,6 +48,26 @@ class ReadersSuite extends AnyFunSuite with RunFixture {
         query.processAllAvailable()
         refused(path, s"ZORDER TABLE '$path' $run", "streaming query", "checkpoint")
         assert(status(zorder(path, s"$run INTO '$path-copy'")) === "DONE")
+      } finally query.stop()
+      done(zorder(path, run))
+    }
+  }
+
+  test("so does one of another session, before its first batch, and the one in whose batch the run is") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val frame = numbers(2000)
+      frame.write.parquet(path.toString)
+      def condition(body: => Any): String = intercept[ZOrderException](body).condition
+      @volatile var inBatch = ""
+      val batch: (DataFrame, Long) => Unit = (rows, _) =>
+        inBatch = condition(rows.sparkSession.sql(s"ZORDER TABLE '$path' $run").collect())
+      val query = spark.newSession().readStream.schema(frame.schema).parquet(path.toString)
+        .writeStream.foreachBatch(batch).option("checkpointLocation", dir.resolve("c").toString).start()
+      try {
+        assert(condition(zorder(path, run)) === "ZORDER_SESSION_REFUSED.STREAMING_READER")
+        query.processAllAvailable()
+        assert(inBatch === "ZORDER_SESSION_REFUSED.STREAMING_READER")
       } finally query.stop()
       done(zorder(path, run))
     }

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.table
 
+import scala.collection.JavaConverters._
 import scala.util.Try
 import scala.util.control.NonFatal
 
@@ -60,24 +61,27 @@ private[zorder] object SessionRefresh extends Logging {
     }
 }
 
-/** Streaming queries of this session that read a directory. Those of other sessions cannot be seen. */
+/** Streaming queries of this application that read a directory, in any session. Those of others cannot be seen. */
 private[table] object ActiveStreams {
-  private val FileSource = "FileStreamSource\\[(.*)\\]".r
+
+  /** As Spark calls the source in the plan of a query, which is there before the first batch. */
+  private val FileSource = "FileSource\\[(.*)\\]".r
 
   /** A stream knows files by their paths: it takes the rows of new files for new rows, and never sees moved files. */
   def refuseReaders(session: ClassicSession, root: Path): Unit =
     for {
-      query <- session.streams.active
-      progress <- Option(query.lastProgress).toSeq
-      source <- progress.sources.toSeq
-      path <- reads(source.description) if touches(path, root)
+      query <- session.sharedState.activeStreamingQueries.values.asScala
+      leaf <- query.analyzedPlan.collectLeaves() if leaf.isStreaming
+      path <- reads(session, leaf.toString) if touches(path, root)
     } refuse(
       "ZORDER_SESSION_REFUSED.STREAMING_READER",
       "query" -> Option(query.name).getOrElse(query.id.toString),
       "path" -> path)
 
-  private[table] def reads(description: String): Option[Path] = description match {
-    case FileSource(path) => Try(new Path(path)).toOption
+  private def reads(session: ClassicSession, source: String): Option[Path] = source match {
+    case FileSource(text) => Try(new Path(text)).toOption.map { path =>
+        Try(path.getFileSystem(session.sessionState.newHadoopConf()).makeQualified(path)).getOrElse(path)
+      }
     case _ => None
   }
 
