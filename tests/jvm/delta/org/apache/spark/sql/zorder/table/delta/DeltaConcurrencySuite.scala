@@ -58,6 +58,19 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
+  test("a run whose new files somebody has deleted ends as a conflict", SameOnAllLines) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 4000)
+      val before = dataFiles(path).keySet
+      val lost = keeps(path)(intercept[ZOrderConflictException](meanwhile("delta-commit") {
+        Files.delete(path.resolve((dataFiles(path).keySet -- before).head))
+      }(zorder(path, run))))
+      assert(lost.condition === "ZORDER_CONFLICT.NEW_FILES_DELETED" && dataFiles(path).keySet === before)
+      done(keeps(path)(zorder(path, run)))
+    }
+  }
+
   for (place <- CrashPoints.delta)
     test(
       s"a run that dies at $place leaves the rows as they were, and the next one succeeds",

@@ -25,7 +25,7 @@ import org.apache.spark.sql.zorder.table.file.{
   PartitionValues,
   PinnedPartition
 }
-import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, DriverReads}
 
 /**
  * A rewrite in Delta's own transaction. Delta writes the files, with its statistics, and they replace the old ones
@@ -49,6 +49,7 @@ final private[delta] class DeltaWrite(
   private var txn: OptimisticTransaction = log.startTransaction(catalogTable, Some(start))
   private var written: Map[String, AddFile] = Map.empty
   private var submitted = false
+  private var newFilesGone = false
 
   override def root: Path = table.root
 
@@ -152,6 +153,7 @@ final private[delta] class DeltaWrite(
       try {
         DeltaMetrics.register(txn, log, written.values.toSeq, request.inputs)
         CrashPoint.hit("delta-commit")
+        checkWritten(request.record.runId)
         txn.commit(written.values.toSeq ++ removes, operation, KeptRowIds.tags(snapshot))
       } catch {
         case e: org.apache.spark.sql.delta.DeltaConcurrentModificationException =>
@@ -160,6 +162,7 @@ final private[delta] class DeltaWrite(
             table.state.pending.abandon(request.record.runId)
             conflict(e)
           }
+        case gone: ZOrderConflictException => throw gone
         case crash: CrashPoint.Crash => throw crash
         case NonFatal(e) => versionOf(e).getOrElse(failed(e))
       }
@@ -171,6 +174,18 @@ final private[delta] class DeltaWrite(
   private def checkClustering(): Unit =
     if (table.liquid.provider.isDefined && !changes.sameClustering(snapshot, log.update()))
       throw new ZOrderConflictException("ZORDER_CONFLICT.CLUSTERING_CHANGED", "table" -> table.name)
+
+  /**
+   * Delta does not look whether new files are there. A vacuum with a short retention may have deleted them: of two runs
+   * on a table, the first one that ends takes away the claim of the other one until that writes it again.
+   */
+  private def checkWritten(runId: String): Unit =
+    DeltaWrite.missing(table.paths, written.keys.toSeq.map(new Path(_))).headOption.foreach { file =>
+      table.state.pending.abandon(runId)
+      submitted = false
+      newFilesGone = true
+      throw new ZOrderConflictException("ZORDER_CONFLICT.NEW_FILES_DELETED", "dir" -> file.getParent)
+    }
 
   private def conflict(e: Exception): Nothing = {
     submitted = false
@@ -193,7 +208,7 @@ final private[delta] class DeltaWrite(
       now.allFiles.filter((a: AddFile) => wanted(a.path)).collect().map(a => table.fullPath(a) -> a).toMap
     }
     lazy val lost = ChangedInputs.ofEach(inputs)(f => changes.lost(adds(f.path), present.get(f.path)))
-    if (!changes.sameTable(start, now) || present.isEmpty || lost.exists(_._2.isLeft)) None
+    if (newFilesGone || !changes.sameTable(start, now) || present.isEmpty || lost.exists(_._2.isLeft)) None
     else {
       val gone = lost.collect { case (file, Right(Some(add))) => file.path -> add }
       val staying = partitions.map(
@@ -255,6 +270,19 @@ final private[delta] class DeltaWrite(
 }
 
 private[delta] object DeltaWrite {
+
+  /** New files lie in the directories of their partitions, or in as many as there are files. */
+  private val MostListed = 100
+
+  /** Those that are not there, by a listing of each directory, or a look at each file where there are many. */
+  private def missing(paths: DeltaPaths, files: Seq[Path]): Seq[Path] =
+    if (files.map(_.getParent).distinct.length <= MostListed) {
+      val there = DeltaUpkeep.lengths(paths, files)
+      files.filterNot(f => there.contains(paths.qualified(f)))
+    } else {
+      val there = DriverReads.each(files, DriverReads.MostRequests)(f => paths.fileSystem(f).exists(f))
+      files.zip(there).collect { case (file, false) => file }
+    }
 
   /** The task that wrote a file. */
   val number: PartNumber = new PartNumber("Delta", ".*part-(\\d+)-.*".r)
