@@ -1,10 +1,14 @@
 package org.apache.spark.sql.zorder.querylog
 
+import java.lang.ref.WeakReference
 import java.nio.file.{Files, Paths}
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit.SECONDS
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.scheduler.{SparkListener, SparkListenerJobEnd}
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.types.LongType
 import org.apache.spark.sql.zorder.{StatementRows, ZOrderSession}
@@ -230,6 +234,73 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRow
       start(log)
       spark.sql(s"ZORDER TABLE '$table' BY (id, a) WITH (fileCount = 4, force = true)").collect()
       assert(count(stop(), "queries") === 0 && files(log).isEmpty)
+    }
+  }
+
+  test("batches of a stream are no queries", SameOnAllLines) {
+    fresh { (table, log) =>
+      start(log)
+      val stream = spark.readStream.schema(spark.read.parquet(table).schema)
+        .option("maxFilesPerTrigger", 1).parquet(table).where("a = 1")
+        .writeStream.format("noop").option("checkpointLocation", s"$log-checkpoint").start()
+      try stream.processAllAvailable()
+      finally stream.stop()
+      assert(count(stop(), "queries") === 0 && files(log).isEmpty)
+    }
+  }
+
+  test("STOP ends the log of cloned sessions, too, as streams have them", SameOnAllLines) {
+    fresh { (table, log) =>
+      start(log)
+      val session = Shims.classic(spark)
+      val logging =
+        session.listenerManager.listListeners().collectFirst { case l: QueryLogListener => l }.get
+      val clone = Shims.cloneSession(session)
+      clone.read.parquet(table).where("a = 1").collect()
+      assert(count(stop(), "queries") === 1)
+      clone.read.parquet(table).where("a = 1").collect()
+      spark.sparkContext.listenerBus.waitUntilEmpty()
+      assert(logging.recorder.seen === 1)
+    }
+  }
+
+  test("STOP does not wait for what others do with the events of the application", SameOnAllLines) {
+    fresh { (table, log) =>
+      val ends = new CountDownLatch(1)
+      val slow = new SparkListener {
+        override def onJobEnd(end: SparkListenerJobEnd): Unit = { val _ = ends.await(30, SECONDS) }
+      }
+      spark.sparkContext.listenerBus.addToQueue(slow, "slow")
+      try {
+        start(log)
+        spark.read.parquet(table).where("a = 1").collect()
+        val began = System.nanoTime()
+        assert(count(stop(), "queries") === 1)
+        assert(SECONDS.toNanos(4) > System.nanoTime() - began)
+      } finally {
+        ends.countDown()
+        spark.sparkContext.removeSparkListener(slow)
+      }
+    }
+  }
+
+  test("a session that nobody uses any more is let go, and the next log writes what it has logged") {
+    fresh { (table, log) =>
+      def used(): WeakReference[SparkSession] = {
+        val session = spark.newSession()
+        session.conf.set(SessionKeys.QueryLogPath.key, log)
+        session.read.parquet(table).where("a = 1").collect()
+        new WeakReference(session)
+      }
+      val gone = used()
+      val cleared = (1 to 100).exists { _ =>
+        System.gc()
+        Thread.sleep(50)
+        gone.get == null
+      }
+      assert(cleared)
+      start(s"$log-2")
+      assert(boxes(log) === Seq((Seq("a equal"), 1.0)))
     }
   }
 

@@ -1,8 +1,10 @@
 package org.apache.spark.sql.zorder.querylog
 
+import java.lang.ref.WeakReference
 import java.sql.Timestamp
 import java.util.UUID
-import java.util.concurrent.TimeUnit.NANOSECONDS
+import java.util.concurrent.{CountDownLatch, TimeoutException}
+import java.util.concurrent.TimeUnit.{MILLISECONDS, NANOSECONDS}
 
 import scala.collection.mutable
 import scala.util.Try
@@ -12,7 +14,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.hadoop.mapreduce.{Job, TaskAttemptID}
 import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
 import org.apache.spark.internal.Logging
-import org.apache.spark.scheduler.{SparkListener, SparkListenerApplicationEnd}
+import org.apache.spark.scheduler.{SparkListener, SparkListenerApplicationEnd, SparkListenerEvent}
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
 import org.apache.spark.sql.catalyst.expressions.ExprId
@@ -108,16 +110,30 @@ object QueryLogging extends Logging {
       }
   }
 
-  private def follow(session: ClassicSession, wanted: Option[QueryLogSettings]): Unit = synchronized {
-    val last = running(session)
-    if (last.map(_.settings) != wanted) {
-      last.foreach(_.finish())
-      wanted.foreach(new QueryLogListener(session, _).register())
+  private def follow(session: ClassicSession, wanted: Option[QueryLogSettings]): Unit = {
+    // not under the lock: other sessions need not wait for the queries of this one
+    running(session).filterNot(l => wanted.contains(l.settings)).foreach(_.await())
+    synchronized {
+      val last = running(session)
+      if (last.map(_.settings) != wanted) {
+        last.foreach(_.finish(session))
+        val over = logs.filter(l => last.contains(l) || l.isOver)
+        (over -- last).foreach(_.release())
+        logs --= over
+        wanted.foreach { settings =>
+          val log = new QueryLogListener(session, settings)
+          log.register(session)
+          logs += log
+        }
+      }
     }
   }
 
+  /** Of all sessions. Where one is gone, nobody else writes what is left of its log. */
+  private var logs = Set.empty[QueryLogListener]
+
   private def running(session: ClassicSession): Option[QueryLogListener] =
-    session.listenerManager.listListeners().collectFirst { case l: QueryLogListener => l }
+    session.listenerManager.listListeners().collectFirst { case l: QueryLogListener if !l.isFinished => l }
 
   private def row(status: String, log: Option[QueryLogListener], unwritten: Long): Row = Row(
     log.map(_.settings.path).orNull,
@@ -167,20 +183,27 @@ private object QueryLogSettings {
 /**
  * Logs the filters of a session's queries. Spark calls it on a thread of its own after a query has ended, so
  * no query waits for it. An error is logged once, and so is one of writing.
+ *
+ * The application holds it until it ends. So it does not hold its session, which Spark forgets when nobody uses it.
  */
 final private class QueryLogListener(session: ClassicSession, val settings: QueryLogSettings)
     extends QueryExecutionListener
     with Logging {
   private val directory = new Path(settings.path)
-  private val facts = new ScanStatistics(session)
+  private val owner = new WeakReference(session)
+  private val context = session.sparkContext
+  private val ownWriter = new QueryLogWriter(session, directory)
+  private val facts = new ScanStatistics
   @volatile private var complained = false
   @volatile private var complainedOfWriting = false
+  @volatile private var finished = false
 
   val recorder: QueryRecorder = new QueryRecorder(settings.maxQueries, isWritten)
 
+  /** By the settings that the session has now, or those that it had at the start if it is gone. */
   private def isWritten(batch: Seq[LoggedQuery]): Boolean =
     try {
-      QueryLogWriter.append(session, directory, batch)
+      Option(owner.get).fold(ownWriter)(new QueryLogWriter(_, directory)).append(batch)
       true
     } catch {
       case e @ (NonFatal(_) | _: LinkageError) =>
@@ -192,13 +215,29 @@ final private class QueryLogListener(session: ClassicSession, val settings: Quer
 
   private val atEnd = new SparkListener {
     override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = recorder.flush()
+
+    override def onOtherEvent(event: SparkListenerEvent): Unit = event match {
+      case QueryLogMark(passed) => passed.countDown()
+      case _ =>
+    }
   }
 
+  /** Whether it was stopped. Sessions that were cloned from its own have it still. */
+  def isFinished: Boolean = finished
+
+  /** Whether its session or its application is gone. */
+  def isOver: Boolean = owner.get == null || context.isStopped
+
   override def onSuccess(funcName: String, qe: QueryExecution, durationNs: Long): Unit = guarded {
+    // a batch of a stream reads what has come since the last one, however files are laid out
+    if (!finished && !qe.logical.isStreaming) add(qe, durationNs)
+  }
+
+  private def add(qe: QueryExecution, durationNs: Long): Unit = {
     val began = new Timestamp(System.currentTimeMillis() - NANOSECONDS.toMillis(durationNs))
     new ScanFinder(keys(qe)).of(qe.optimizedPlan).foreach { scan =>
       import settings.keepLiterals
-      val of: FilterColumn => ColumnStatistics = facts.of(scan)
+      val of: FilterColumn => ColumnStatistics = facts.of(qe.sparkSession, scan)
       val filters = LoggedRanges.of(scan.ranges, keepLiterals, of)
       val conjunctions = LoggedKeys.beside(filters, scan, keepLiterals, of)
       if (conjunctions.nonEmpty) recorder.add(QueryShape.logged(scan.table, began, conjunctions))
@@ -213,16 +252,32 @@ final private class QueryLogListener(session: ClassicSession, val settings: Quer
   /** A query that failed says nothing about what people ask for. */
   override def onFailure(funcName: String, qe: QueryExecution, exception: Exception): Unit = ()
 
-  def register(): Unit = {
-    session.listenerManager.register(this)
-    session.sparkContext.addSparkListener(atEnd)
+  def register(of: ClassicSession): Unit = {
+    of.listenerManager.register(this)
+    context.addSparkListener(atEnd)
   }
 
-  /** Takes the events of queries that have ended, and writes the rest. */
-  def finish(): Unit = {
-    guarded(session.sparkContext.listenerBus.waitUntilEmpty(QueryLogListener.WaitMs))
-    session.listenerManager.unregister(this)
-    session.sparkContext.removeSparkListener(atEnd)
+  /**
+   * Waits for the events of queries that have ended. Spark tells its listeners of them in their order, so that they have
+   * all come when a later event has.
+   */
+  def await(): Unit = if (!context.isStopped) guarded {
+    val mark = QueryLogMark(new CountDownLatch(1))
+    context.listenerBus.post(mark)
+    if (!mark.passed.await(QueryLogListener.WaitMs, MILLISECONDS))
+      throw new TimeoutException("Spark has not told of all queries yet.")
+  }
+
+  /** Ends the log of this session and of its clones. */
+  def finish(of: ClassicSession): Unit = {
+    finished = true
+    of.listenerManager.unregister(this)
+    release()
+  }
+
+  /** Writes the rest. */
+  def release(): Unit = {
+    context.removeSparkListener(atEnd)
     recorder.flush()
   }
 
@@ -237,6 +292,11 @@ final private class QueryLogListener(session: ClassicSession, val settings: Quer
 
 private object QueryLogListener {
   private val WaitMs = 5000L
+}
+
+/** An event by which a log knows that those before it have come. */
+final private case class QueryLogMark(passed: CountDownLatch) extends SparkListenerEvent {
+  override protected[spark] def logEvent: Boolean = false
 }
 
 /**
@@ -292,18 +352,20 @@ private[querylog] object QueryRecorder {
 
 /**
  * Adds files to a query log. The driver writes them without a job, so it also works while the application
- * ends.
+ * ends. It does not keep the session whose settings it has.
  */
-private object QueryLogWriter {
+final private class QueryLogWriter(session: ClassicSession, directory: Path) {
+  private val (conf, factory) = {
+    val job = Job.getInstance(session.sessionState.newHadoopConf())
+    val made = new ParquetFileFormat().prepareWrite(session, job, Map.empty, LoggedQuery.schema)
+    job.getConfiguration.set(SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE.key, "TIMESTAMP_MICROS")
+    (job.getConfiguration, made)
+  }
 
   /** One more file in the directory, which appears when it is complete. */
-  def append(session: ClassicSession, directory: Path, queries: Seq[LoggedQuery]): Unit = {
+  def append(queries: Seq[LoggedQuery]): Unit = {
     val name = s"queries-${UUID.randomUUID()}.parquet"
     val hidden = new Path(directory, s".$name")
-    val job = Job.getInstance(session.sessionState.newHadoopConf())
-    val factory = new ParquetFileFormat().prepareWrite(session, job, Map.empty, LoggedQuery.schema)
-    val conf = job.getConfiguration
-    conf.set(SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE.key, "TIMESTAMP_MICROS")
     val context = new TaskAttemptContextImpl(conf, new TaskAttemptID())
     val writer = factory.newInstance(hidden.toString, LoggedQuery.schema, context)
     val toCatalyst = CatalystTypeConverters.createToCatalystConverter(LoggedQuery.schema)

@@ -120,15 +120,16 @@ final private[querylog] class ScanFinder(keys: Map[ExprId, Seq[Set[Any]]]) {
  * Column statistics from the catalog and from the footers of a few Parquet files, without a Spark job. Cached
  * by table and column until the table grows or is analysed again.
  */
-final private[querylog] class ScanStatistics(session: ClassicSession) {
+final private[querylog] class ScanStatistics {
   private val known =
     scala.collection.mutable.HashMap.empty[(String, FilterColumn), (Any, ColumnStatistics)]
 
-  def of(scan: Scan)(column: FilterColumn): ColumnStatistics = {
+  /** @param session the one that the query ran in, which is not kept */
+  def of(session: ClassicSession, scan: Scan)(column: FilterColumn): ColumnStatistics = {
     val (key, now) = ((scan.table, column), stateOf(scan.leaf))
     known.get(key).collect { case (`now`, statistics) => statistics }.getOrElse {
       if (known.size >= ScanStatistics.MostKept) known.clear()
-      val statistics = look(scan.leaf, column)
+      val statistics = look(session, scan.leaf, column)
       known(key) = (now, statistics)
       statistics
     }
@@ -147,14 +148,14 @@ final private[querylog] class ScanStatistics(session: ClassicSession) {
     case _ => ()
   }
 
-  private def look(leaf: LogicalPlan, column: FilterColumn): ColumnStatistics = {
+  private def look(session: ClassicSession, leaf: LogicalPlan, column: FilterColumn): ColumnStatistics = {
     val path = Try(session.sessionState.sqlParser.parseMultipartIdentifier(column.sql)).toOption
     leaf match {
       case l: LogicalRelation =>
         val catalog = l.catalogTable.flatMap(ScanStatistics.ofCatalog(_, column))
         val fromFiles = l.relation match {
           case fs: HadoopFsRelation if catalog.forall(_.range.isEmpty) =>
-            path.flatMap(ofFooters(fs, _, column))
+            path.flatMap(ofFooters(session, fs, _, column))
           case _ => None
         }
         val facts = catalog.getOrElse(ColumnStatistics(column.dataType))
@@ -164,6 +165,7 @@ final private[querylog] class ScanStatistics(session: ClassicSession) {
   }
 
   private def ofFooters(
+      session: ClassicSession,
       fs: HadoopFsRelation,
       path: Seq[String],
       column: FilterColumn): Option[(NormalizedValue, NormalizedValue)] =
