@@ -1,13 +1,17 @@
 package org.apache.spark.sql.zorder.clustering
 
+import java.io.InterruptedIOException
 import java.nio.file.{Files, Path}
 
+import org.apache.hadoop.fs.{LocalFileSystem, Path => HPath}
 import org.scalatest.concurrent.Eventually.eventually
 import org.scalatest.concurrent.PatienceConfiguration.Timeout
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.{Seconds, Span}
 
+import org.apache.spark.sql.zorder.QuickRawFileSystem
 import org.apache.spark.sql.zorder.clustering.request.PinnedSession
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.{LongTest, ShortRun, Steps}
 import sparkzorder.mark.SameOnAllLines
 
@@ -277,4 +281,40 @@ class OddInputSuite extends AnyFunSuite with RunFixture with Steps {
       assert(Files.list(dir).count() === 1)
     }
   }
+
+  test("a run that is interrupted within a request of the storage leaves nothing beside the table") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(2000).write.parquet(path.toString)
+      CrashPoint.meanwhile = place =>
+        if (place == "parquet-written") {
+          Thread.currentThread().interrupt()
+          throw new InterruptedIOException("Injected")
+        }
+      try withConf(InterruptedFileSystem.settings: _*)(
+          intercept[Throwable](zorder(path, s"BY (a, b) $eight")))
+      finally {
+        CrashPoint.meanwhile = _ => ()
+        Thread.interrupted()
+      }
+      assert(Files.list(dir).count() === 1)
+    }
+  }
+}
+
+/** The local disk as HDFS: what an interrupted thread asks of it fails, and the thread is interrupted still. */
+class InterruptedFileSystem extends LocalFileSystem(new InterruptedRawFileSystem)
+
+class InterruptedRawFileSystem extends QuickRawFileSystem {
+  override def delete(path: HPath, recursive: Boolean): Boolean =
+    if (Thread.currentThread().isInterrupted) throw new InterruptedIOException("Injected")
+    else super.delete(path, recursive)
+}
+
+private object InterruptedFileSystem {
+
+  /** A session goes through it while it has these settings. */
+  val settings: Seq[(String, String)] = Seq(
+    "fs.file.impl" -> classOf[InterruptedFileSystem].getName,
+    "fs.file.impl.disable.cache" -> "true")
 }

@@ -6,6 +6,7 @@ import java.util.UUID
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.LongType
 import org.apache.spark.sql.zorder.expr.Normalization
@@ -66,6 +67,13 @@ class NarrowedListSuite extends AnyFunSuite {
   test("only files of the list hold rows of an order") {
     assert(narrowed(all.take(2), last(100)) === Seq(file("f1")))
     assert(narrowed(all.take(2) :+ file("f2", length = 8L), last(101)) === all.take(2) :+ file("f2", 8L))
+  }
+
+  test("a job that is cancelled while statistics are read ends the query") {
+    val cancelled = new SparkException("Job 1 cancelled part of cancelled job group g")
+    def read: Nothing = throw new RuntimeException(cancelled)
+    val narrowing = new NarrowedList(new Path("file:/t"), new AskedOfFormat(1), _ => false, _ => read, None)
+    assert(intercept[RuntimeException](narrowing.narrow(Seq(some), all)(f => f)).getCause eq cancelled)
   }
 
   test("statistics that cannot be read narrow nothing, and are asked for once") {

@@ -38,7 +38,7 @@ import org.apache.spark.sql.zorder.table.{
 }
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PartitionValues, RowGroupLimit}
 import org.apache.spark.sql.zorder.table.resolve.IntoTarget
-import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.{Cancellation, CrashPoint}
 import sparkzorder.curve.page.PageCut
 
 /**
@@ -135,7 +135,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
     } catch {
       case e: Throwable =>
         progress.cancelJobs()
-        try write.discard()
+        try Cancellation.deferred(e)(write.discard())
         catch { case NonFatal(again) => e.addSuppressed(again) }
         throw e
     }

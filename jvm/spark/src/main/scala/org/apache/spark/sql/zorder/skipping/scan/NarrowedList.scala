@@ -11,6 +11,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.skipping.index.{FileKeys, LoadedIndexes, NoEntry, StatisticsIndex}
 import org.apache.spark.sql.zorder.skipping.predicate.{JoinKeys, MonotoneFunction, TopRows}
+import org.apache.spark.sql.zorder.table.storage.Cancellation
 
 /**
  * The files that a format has planned for one scan, narrowed by what its own planning does not use: the first
@@ -44,7 +45,7 @@ final class NarrowedList(
     else
       try read
       catch {
-        case NonFatal(e) =>
+        case NonFatal(e) if !Cancellation.ofJob(e) =>
           isUnreadable = true
           logWarning(s"No more files of $root are left out: its statistics cannot be read", e)
           None

@@ -17,6 +17,7 @@ import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, Data
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.table.FormatDescriptor
 import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.storage.Cancellation
 
 /**
  * What a table format with statistics of its own contributes to skipping. It plans a list of files for each
@@ -154,7 +155,7 @@ object ScansOfFormats extends Logging {
       .flatMap { descriptor =>
         try adapter(descriptor).flatMap(ask)
         catch {
-          case e @ (NonFatal(_) | _: LinkageError) =>
+          case e @ (NonFatal(_) | _: LinkageError) if !Cancellation.ofJob(e) =>
             if (e.isInstanceOf[LinkageError] || e.isInstanceOf[ReflectiveOperationException])
               failed.add(descriptor)
             logWarning(

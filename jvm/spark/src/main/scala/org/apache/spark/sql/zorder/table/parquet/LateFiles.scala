@@ -23,7 +23,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   JournalStore,
   SwapUnit
 }
-import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
+import org.apache.spark.sql.zorder.table.storage.{Cancellation, CrashPoint, ObjectStores}
 
 /** What the user says of files that a job has written to a place where the table's files lay before. */
 sealed abstract private[zorder] class LateChoice(val word: String, val status: VacuumStatus)
@@ -312,7 +312,7 @@ private[zorder] object LateFiles {
       }
       val record = RunRecord.of(Operation.Replace, runId, statement).copy(rewritten = inputs)
       table.commit(journal, CommitRequest(record, Map.empty))
-    } catch { case e: Throwable => table.discard(journal); throw e }
+    } catch { case e: Throwable => Cancellation.deferred(e)(table.discard(journal)); throw e }
   }
 
   private def note(table: ParquetTable, files: Seq[LateDataFile])(

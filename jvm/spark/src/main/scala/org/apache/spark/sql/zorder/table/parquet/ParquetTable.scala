@@ -2,8 +2,6 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import java.util.Locale
 
-import scala.util.control.NonFatal
-
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
@@ -55,7 +53,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
 }
 import org.apache.spark.sql.zorder.table.parquet.read.{ParquetRows, PathContent}
 import org.apache.spark.sql.zorder.table.parquet.write.StagedWrite
-import org.apache.spark.sql.zorder.table.storage.{ObjectStores, StorageFailure}
+import org.apache.spark.sql.zorder.table.storage.{Cancellation, CrashPoint, ObjectStores, StorageFailure}
 
 /** A plain Parquet table, given by its path or by its name. */
 private[zorder] trait ParquetTable extends ClusterTable {
@@ -136,13 +134,26 @@ private[zorder] trait ParquetTable extends ClusterTable {
     val txn = Journal.newTxn(runId)
     val journal = draft(txn, operation, runId)
     Journal.begin(txn)
-    try {
+    orDiscarded(journal) {
       store.write(journal)
       store.fs.mkdirs(journal.staging)
       copyPermissions(journal.staging)
       journal
-    } catch { case StorageFailure(said) => discard(journal); refuseStaging(said) }
+    }
   }
+
+  /** Withdraws a commit that cannot begin. */
+  private def orDiscarded[A](journal: Journal)(body: => A): A =
+    try body
+    catch {
+      case crash: CrashPoint.Crash => throw crash
+      case Cancellation.OrNonFatal(e) =>
+        Cancellation.deferred(e)(discard(journal))
+        e match {
+          case StorageFailure(said) => refuseStaging(said)
+          case _ => throw e
+        }
+    }
 
   private def refuseStaging(said: String): Nothing =
     refuse(
@@ -200,11 +211,7 @@ private[zorder] trait ParquetTable extends ClusterTable {
 
   override def begin(runId: String, inputs: Seq[DataFile]): TableWrite = {
     val journal = prepare(runId)
-    try tryOwners(journal.staging, inputs)
-    catch {
-      case StorageFailure(said) => discard(journal); refuseStaging(said)
-      case NonFatal(e) => discard(journal); throw e
-    }
+    orDiscarded(journal)(tryOwners(journal.staging, inputs))
     new StagedWrite(root, journal.staging, partitionSchema, commit(journal, _, _), _ => discard(journal))
   }
 
@@ -356,7 +363,7 @@ private[zorder] class PathParquetTable(
         checkBase()
         checkStaged(journal)
         SwapPlan.forPath(store, journal, staged, request.inputs, dirByName, liveDirs())
-      } catch { case e: Throwable => discard(journal); throw e }
+      } catch { case e: Throwable => Cancellation.deferred(e)(discard(journal)); throw e }
     val record = SwapPlan.inPlace(request.record, dirByName)
     pathCommit.commit(journal.copy(units = units), record, request.layouts)
     runs = state.nextNumber()

@@ -2,6 +2,9 @@ package org.apache.spark.sql.zorder.table.storage
 
 import scala.util.control.NonFatal
 
+import org.apache.commons.lang3.exception.ExceptionUtils
+import org.apache.spark.SparkException
+
 /** A statement that its user cancels: Spark interrupts its thread. A commit that has begun is settled all the same. */
 private[zorder] object Cancellation {
 
@@ -11,6 +14,15 @@ private[zorder] object Cancellation {
       case NonFatal(_) | _: InterruptedException => Some(e)
       case _ => None
     }
+  }
+
+  /** What Spark says of such a job; with a condition from 4.0 on. */
+  private val JobCancelled = "(\\[SPARK_JOB_CANCELLED\\] )?Job \\d+ cancelled.*".r.pattern
+
+  /** Whether somebody has cancelled a job: whoever waits for it must end, and not go on without it. */
+  def ofJob(e: Throwable): Boolean = ExceptionUtils.getThrowables(e).exists {
+    case job: SparkException => Option(job.getMessage).exists(JobCancelled.matcher(_).lookingAt())
+    case _ => false
   }
 
   /**
