@@ -6,7 +6,7 @@ import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
 import org.apache.spark.sql.functions.{col, expr => column}
 import org.apache.spark.sql.zorder.build.BuildInfo
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.sql.{PythonBridge, ZOrderParser}
 
 /** What every Spark line must do. */
@@ -27,6 +27,15 @@ class SmokeSuite extends AnyFunSuite with ZOrderSession {
         assert(spark.sql(query).collect().map(_.getString(0)).toSeq == Seq.fill(3)(BuildInfo.version()))
       }
     }
+  }
+
+  test("a thread without an active session has none after code that needs one") {
+    val session = Shims.classic(spark)
+    SparkSession.clearActiveSession()
+    try {
+      ActiveSession.during(session)(assert(SparkSession.getActiveSession.contains(session)))
+      assert(SparkSession.getActiveSession.isEmpty)
+    } finally SparkSession.setActiveSession(session)
   }
 
   test("functions are listed and described") {

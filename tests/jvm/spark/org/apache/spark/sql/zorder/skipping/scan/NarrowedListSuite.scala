@@ -69,6 +69,13 @@ class NarrowedListSuite extends AnyFunSuite {
     assert(narrowed(all.take(2) :+ file("f2", length = 8L), last(101)) === all.take(2) :+ file("f2", 8L))
   }
 
+  test("what was skipped is counted of the tables that were read last") {
+    (0 to 10000).foreach(n =>
+      SkippingUsage.scanned(new Path(s"file:/usage-$n"), Nil, SkippedCounts(1L, 0L, 0L, 0L)))
+    val tables = SkippingUsage.all.map(_.table).toSet
+    assert(tables.size === 10000 && !tables("file:/usage-0") && tables("file:/usage-10000"))
+  }
+
   test("a job that is cancelled while statistics are read ends the query") {
     val cancelled = new SparkException("Job 1 cancelled part of cancelled job group g")
     def read: Nothing = throw new RuntimeException(cancelled)

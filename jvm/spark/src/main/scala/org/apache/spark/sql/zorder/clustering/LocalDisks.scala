@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.clustering
 
 import java.nio.file.Files
 
+import scala.util.Try
+
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
@@ -13,7 +15,7 @@ final private[clustering] class LocalDisks(session: ClassicSession) {
 
   /**
    * Free bytes on the disks of all executors together; None if a shuffle manager other than Spark's keeps the
-   * rows elsewhere. Looked up once; on a cluster by a job of a few short tasks, which may miss an executor
+   * rows elsewhere, or no disk can be looked at. Looked up once; on a cluster by a job of a few short tasks, which may miss an executor
    * and then finds less.
    */
   lazy val free: Option[Long] = {
@@ -29,7 +31,7 @@ final private[clustering] class LocalDisks(session: ClassicSession) {
             .collect().toSeq
         }
       // executors of one host share its disks
-      Some(found.groupBy(_._1).values.map(_.head._2).sum)
+      if (found.isEmpty) None else Some(found.groupBy(_._1).values.map(_.head._2).sum)
     }
   }
 }
@@ -39,9 +41,12 @@ private[clustering] object LocalDisks {
   /** Host and file store, and the bytes that are free there. */
   private def ofThisJvm(): Seq[((String, String), Long)] = {
     val blocks = SparkEnv.get.blockManager
-    blocks.diskBlockManager.localDirs.toSeq.map { dir =>
-      val store = Files.getFileStore(dir.toPath)
-      (blocks.blockManagerId.host, store.toString) -> store.getUsableSpace
+    // a directory may be gone: Spark goes on with the others
+    blocks.diskBlockManager.localDirs.toSeq.flatMap { dir =>
+      Try {
+        val store = Files.getFileStore(dir.toPath)
+        (blocks.blockManagerId.host, store.toString) -> store.getUsableSpace
+      }.toOption
     }
   }
 }

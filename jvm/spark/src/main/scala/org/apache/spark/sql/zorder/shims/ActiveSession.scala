@@ -10,6 +10,6 @@ object ActiveSession {
     val before = SparkSession.getActiveSession
     Shims.setActive(session)
     try body
-    finally before.foreach(s => Shims.setActive(Shims.classic(s)))
+    finally before.fold(SparkSession.clearActiveSession())(s => Shims.setActive(Shims.classic(s)))
   }
 }

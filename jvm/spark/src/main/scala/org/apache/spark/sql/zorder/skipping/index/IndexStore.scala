@@ -31,12 +31,18 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
    *   what [[listed]] has found
    * @param admit
    *   is asked before so many bytes of memory are taken; what it refuses is not loaded
+   * @param failed
+   *   is told of what cannot be loaded later
    */
   def newest(
       found: Seq[(Long, FileStatus)] = listed(),
-      admit: Long => Boolean = _ => true): Option[(Long, StatisticsIndex)] = {
+      admit: Long => Boolean = _ => true,
+      failed: Throwable => Unit = _ => ()): Option[(Long, StatisticsIndex)] = {
     val read = found.iterator.flatMap { case (n, status) =>
-      val index = IndexFile.read(fs, status, admit)(unreadable(status.getPath, _))
+      val index = IndexFile.read(fs, status, admit) { e =>
+        unreadable(status.getPath, e)
+        failed(e)
+      }
       if (index.isEmpty) logWarning(s"${status.getPath} is no whole index of spark-zorder and is left out")
       index.map(n -> _)
     }

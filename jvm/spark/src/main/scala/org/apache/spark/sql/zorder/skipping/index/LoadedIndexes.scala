@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.skipping.index
 
+import java.io.InterruptedIOException
 import java.lang.ref.SoftReference
 import java.util.concurrent.ConcurrentHashMap
 
@@ -69,9 +70,11 @@ object LoadedIndexes extends Logging {
       case NonFatal(e) =>
         logWarning(s"The statistics index of $root cannot be read: no files are skipped", e)
         // that counts as a look at the store, too: the next queries need not wait for it as well
-        val account = memory.open(key)
-        val none = new Loaded(None, new SoftReference(None), account, None, System.nanoTime())
-        memory.hold(key, account)(loaded.put(key, none))
+        if (!e.isInstanceOf[InterruptedIOException]) {
+          val account = memory.open(key)
+          val none = new Loaded(None, new SoftReference(None), account, None, System.nanoTime())
+          memory.hold(key, account)(loaded.put(key, none))
+        }
         None
     }
   }
@@ -79,10 +82,14 @@ object LoadedIndexes extends Logging {
   /** After a statement of this JVM has changed the index. */
   def forget(root: Path): Unit = loaded.keySet.forEach { key =>
     if (key.root == root) {
-      loaded.remove(key)
-      memory.close(key)
+      forget(key)
       val _ = told.remove(key)
     }
+  }
+
+  private def forget(key: Key): Unit = {
+    loaded.remove(key)
+    memory.close(key)
   }
 
   /** Bytes that loaded indexes take, as they are counted against the limit. */
@@ -102,7 +109,9 @@ object LoadedIndexes extends Logging {
             "not fit is not loaded, and files are not skipped by it")
       fits
     }
-    try Some(store.newest(listed, admit).map(_._2))
+    // its file system may have been closed: the next query opens the index by one that is open
+    def failed(e: Throwable): Unit = if (IndexFile.isOfStorage(e)) forget(key)
+    try Some(store.newest(listed, admit, failed).map(_._2))
     catch { case _: IndexTooLarge => None }
   }
 }

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.skipping.scan
 
-import java.util.concurrent.ConcurrentHashMap
+import java.util.{Collections, LinkedHashMap}
 import java.util.concurrent.atomic.LongAdder
 
 import scala.collection.JavaConverters._
@@ -50,7 +50,16 @@ object SkippingUsage extends Logging {
     def usage(table: String, column: Option[String]): TableUsage =
       TableUsage(table, column, scans.sum, considered.sum, pruned.sum, unknown.sum, nanos.sum / 1e6)
   }
-  private val sums = new ConcurrentHashMap[(String, Option[String]), Sums]()
+
+  /** A session may read a new directory every minute, for months. */
+  private val MostKept = 10000
+
+  /** Of the tables and columns that were read last. */
+  private val sums = Collections.synchronizedMap(
+    new LinkedHashMap[(String, Option[String]), Sums](16, 0.75f, true) {
+      override protected def removeEldestEntry(
+          eldest: java.util.Map.Entry[(String, Option[String]), Sums]): Boolean = size() > MostKept
+    })
 
   /** Whether a query is planned on this thread only to be explained. */
   private val explaining = ThreadLocal.withInitial[Boolean](() => false)
@@ -81,6 +90,7 @@ object SkippingUsage extends Logging {
 
   /** The usage by table: for each first the whole table, then its columns by name. */
   def all: Seq[TableUsage] =
-    sums.asScala.toSeq.sortBy { case ((table, column), _) => (table, column.getOrElse("")) }
-      .map { case ((table, column), s) => s.usage(table, column) }
+    sums.synchronized(sums.asScala.toList).sortBy { case ((table, column), _) =>
+      (table, column.getOrElse(""))
+    }.map { case ((table, column), s) => s.usage(table, column) }
 }
