@@ -7,7 +7,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.types.LongType
+import org.apache.spark.sql.types.{DataType, LongType}
 import org.apache.spark.sql.zorder.{QuickRawFileSystem, ZOrderSession}
 import org.apache.spark.sql.zorder.expr.Normalization
 import sparkzorder.curve.NormalizedValue
@@ -53,6 +53,30 @@ class IndexStoreSuite extends AnyFunSuite with ZOrderSession {
       assert(store.write(index(2)).isDefined && store.newest().map(_._1) === Some(2))
     }
   }
+
+  test("a column of a type that this Spark does not know answers nothing, and the others do") {
+    among { (store, _) =>
+      val single = index(1)
+      val later = IndexedColumn("later", Seq("later"), OfALaterSpark, absentIsNull = true)
+      val both = new StatisticsIndex(
+        single.files,
+        single.columns :+ later,
+        single.caseSensitive,
+        (_: Int) => single.rangesAt(0))
+      assert(store.write(both).isDefined)
+      val read = store.newest().get._2
+      assert(read.columns.map(_.sql) === Seq("id", "later"))
+      assert(read.rangesOf("id", LongType).map(_.states.toSeq) === Some(Seq(ColumnRanges.Bounded)))
+      assert(read.rangesAt(1).isEmpty)
+    }
+  }
+}
+
+/** A type whose text no Spark of the tests can read. */
+private object OfALaterSpark extends DataType {
+  override def defaultSize: Int = 8
+  override def typeName: String = "of_a_later_spark"
+  override private[spark] def asNullable: DataType = this
 }
 
 /** A file system where others write between two calls, and that is full for one file. */

@@ -348,6 +348,19 @@ class IndexableFunctionsSuite extends AnyFunSuite with ZOrderSession {
     }
   }
 
+  test("hashes of collated texts are refused (Spark 4)") {
+    assume(spark.version.head >= '4', "Spark 3.5 has no collations")
+    base {
+      val collated = "CAST(s AS STRING COLLATE UNICODE)"
+      def refused(text: String): Boolean = {
+        val e = planned(Seq(text)).head._1
+        IndexableFunctions.refused(e, e, text).isDefined
+      }
+      assert(!refused(s"lower($collated)"))
+      assert(refused(s"hash(i, $collated)") && refused(s"xxhash64($collated)"))
+    }
+  }
+
   test("a filter of thousands of parts has no meaning that an index would hold") {
     def chain(terms: Int) =
       (1 to terms).map(n => EqualTo(Literal(n), Literal(n))).reduceLeft[Expression](Or(_, _))

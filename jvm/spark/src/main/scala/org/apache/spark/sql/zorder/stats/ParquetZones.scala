@@ -157,9 +157,9 @@ object ParquetZones {
         val nan = OrderedBits.ofDouble(Double.NaN)
         floating(value(_).filterNot(_.isNaN).map(OrderedBits.ofDouble), nan, column, origin)
       case (_: CharType, _, _) => None
-      case (s: StringType, BINARY, _) if Shims.stringNormalizedType(s).isEmpty && bytewise(stored) =>
-        plain(string)
-      case (_: VarcharType, BINARY, _) if bytewise(stored) => plain(string)
+      // a VARCHAR is a string with a collation, too, in Spark 4.2
+      case (s: StringType, _, _) if Shims.stringNormalizedType(s).isDefined => None
+      case (_: StringType | _: VarcharType, BINARY, _) if bytewise(stored) => plain(string)
       case (BinaryType, BINARY | FIXED_LEN_BYTE_ARRAY, _) if bytewise(stored) => plain(string)
       case (time, INT64, t: TimeLogicalTypeAnnotation) if time.typeName.startsWith("time(") =>
         nanosOfDay(t.getUnit).flatMap(f => number(f))

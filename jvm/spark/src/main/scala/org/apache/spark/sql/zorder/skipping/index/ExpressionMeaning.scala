@@ -13,8 +13,10 @@ import org.apache.spark.sql.catalyst.expressions.{
   InitCap,
   Literal,
   Lower,
+  Murmur3Hash,
   RuntimeReplaceable,
-  Upper
+  Upper,
+  XxHash64
 }
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{
@@ -91,12 +93,12 @@ private[skipping] object ExpressionMeaning {
     case _ if to.length > MostCharacters =>
     case Some(path) =>
       val name = ColumnPath.sql(path)
-      to.append(
-        if (caseSensitive) name else name.toLowerCase(Locale.ROOT)).append(":").append(e.dataType.json)
+      to.append(if (caseSensitive) name else name.toLowerCase(Locale.ROOT))
+      to.append(":").append(TypeText.of(e.dataType))
       ()
     case None =>
       val own = e match {
-        case l: Literal => Seq(l.dataType.json, value(l.value))
+        case l: Literal => Seq(TypeText.of(l.dataType), value(l.value))
         case _ => e.productIterator.filterNot(isExpression).map(text).toSeq
       }
       to.append(e.getClass.getName).append("(").append(own.mkString(", "))
@@ -104,7 +106,7 @@ private[skipping] object ExpressionMeaning {
         if (own.nonEmpty || i > 0) to.append(", ")
         write(child, caseSensitive, to)
       }
-      to.append("):").append(e.dataType.json)
+      to.append("):").append(TypeText.of(e.dataType))
       ()
   }
 
@@ -117,7 +119,7 @@ private[skipping] object ExpressionMeaning {
   }
 
   private def text(argument: Any): String = argument match {
-    case t: DataType => t.json
+    case t: DataType => TypeText.of(t)
     case Some(x) => s"Some(${text(x)})"
     case values: Set[_] => values.toSeq.map(value).sorted.mkString("{", " ", "}")
     case other => String.valueOf(other)
@@ -213,7 +215,7 @@ object IndexableFunctions {
     val name = e.getClass.getName.stripPrefix(Package)
     Names(name) && isPlain(e.dataType) &&
     e.children.forall(c => isPlain(c.dataType) || (OfAnyColumn(name) && isWholeColumn(c))) &&
-    !isOfToday(e)
+    !isOfToday(e) && !isHashOfCollation(e)
   }
 
   /**
@@ -225,6 +227,12 @@ object IndexableFunctions {
   /** A text that is a time of day alone becomes that time of the day on which it is read. */
   private def isOfToday(e: Expression): Boolean = e match {
     case c: Cast => c.child.dataType.isInstanceOf[StringType] && c.dataType == TimestampType
+    case _ => false
+  }
+
+  /** What it gives differs between versions of Spark 4.0, and a meaning names only the line. */
+  private def isHashOfCollation(e: Expression): Boolean = e match {
+    case _: Murmur3Hash | _: XxHash64 => e.children.exists(c => TypeText.hasCollation(c.dataType))
     case _ => false
   }
 

@@ -155,8 +155,8 @@ private[skipping] object IndexFile {
   }
 
   /**
-   * The ranges of columns: each is read when a query asks for it first, and kept. A column whose section is broken
-   * has none, and is not read again.
+   * The ranges of columns: each is read when a query asks for it first, and kept. A column whose section is broken,
+   * or whose type is unknown here, has none, and is not read again.
    *
    * @param count
    *   number of files
@@ -175,8 +175,9 @@ private[skipping] object IndexFile {
     /** Null leaves no trace in the map: what is refused, or could not be read, is asked for again. */
     private def load(c: Int): Option[ColumnRanges] = {
       val (column, section) = columns(c)
-      val fits = admitted.contains(c) || admit(IndexSizes.ofColumn(column.dataType, section.plain.toLong))
-      if (fits) {
+      def fits = admitted.contains(c) || admit(IndexSizes.ofColumn(column.dataType, section.plain.toLong))
+      if (column.dataType.isInstanceOf[UnknownType]) None
+      else if (fits) {
         admitted.add(c)
         rangesIn(column, section)
       } else null
@@ -224,7 +225,7 @@ private[skipping] object IndexFile {
         out.writeUTF(c.sql)
         out.writeInt(c.path.length)
         c.path.foreach(out.writeUTF)
-        out.writeUTF(c.dataType.json)
+        out.writeUTF(TypeText.of(c.dataType))
         out.writeBoolean(c.absentIsNull)
         writeSection(section, out)
       }
@@ -259,7 +260,7 @@ private[skipping] object IndexFile {
       val columns = IndexedSeq.fill(in.readInt()) {
         val sql = in.readUTF()
         val parts = Seq.fill(in.readInt())(in.readUTF())
-        IndexedColumn(sql, parts, DataType.fromJson(in.readUTF()), in.readBoolean()) -> readSection(in)
+        IndexedColumn(sql, parts, TypeText.read(in.readUTF()), in.readBoolean()) -> readSection(in)
       }
       val blooms =
         if (in.available() == 0) IndexBlooms.None

@@ -120,6 +120,7 @@ object BloomKey {
           case _ => None
         }
       case (_: CharType, _, _) => None
+      case (s: StringType, _, _) if Shims.stringNormalizedType(s).isDefined => None
       case (_: StringType | _: VarcharType, BINARY, _) if text(stored) => Some(Bytes)
       case (BinaryType, BINARY | FIXED_LEN_BYTE_ARRAY, _) if text(stored) => Some(Bytes)
       case _ => None
