@@ -7,36 +7,32 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.hdfs.{DistributedFileSystem, MiniDFSCluster}
-import org.scalatest.{BeforeAndAfterAll, Suite}
+import org.scalatest.Suite
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.OwnSession
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import org.apache.spark.util.Utils
 
 /** A session beside an HDFS of one node in this JVM. */
-private[hdfs] trait HdfsFixture extends BeforeAndAfterAll { this: Suite =>
+private[hdfs] trait HdfsFixture extends OwnSession { this: Suite =>
 
-  private var session: SparkSession = _
-  protected def spark: SparkSession = session
+  protected def spark: SparkSession = ownSession
+
+  override protected def configured(start: SparkSession.Builder): SparkSession.Builder =
+    (HdfsFixture.settings ++ Seq("spark.zorder.commit.waitSeconds" -> "2"))
+      .foldLeft(start) { case (b, (key, value)) => b.config(key, value) }
 
   override def beforeAll(): Unit = {
-    (SparkSession.getActiveSession ++ SparkSession.getDefaultSession).foreach(_.stop())
-    SparkSession.clearActiveSession()
-    SparkSession.clearDefaultSession()
-    session = (HdfsFixture.settings ++ Seq("spark.zorder.commit.waitSeconds" -> "2"))
-      .foldLeft(ZOrderSession.builder()) { case (b, (key, value)) => b.config(key, value) }
-      .getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
     super.beforeAll()
+    spark.sparkContext.setLogLevel("ERROR")
   }
 
   override def afterAll(): Unit = {
     CrashPoint.meanwhile = (_: String) => ()
-    session.stop()
     super.afterAll()
   }
 

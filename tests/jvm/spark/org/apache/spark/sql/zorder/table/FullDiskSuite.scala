@@ -3,14 +3,14 @@ package org.apache.spark.sql.zorder.table
 import java.nio.file.Path
 
 import org.apache.hadoop.fs.{Path => HPath}
-import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
-import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.OwnSession
 import org.apache.spark.sql.zorder.clustering.RunFixture
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.parquet.commit.ExchangeMark
 import org.apache.spark.sql.zorder.table.parquet.journal.{JournalState, JournalStore}
 import sparkzorder.LongTest
@@ -18,24 +18,12 @@ import sparkzorder.mark.SameOnAllLines
 
 /** Runs on plain Parquet whose writes fail: in a task that Spark tries again, or for ever. */
 @SameOnAllLines
-class FullDiskSuite extends AnyFunSuite with RunFixture with BeforeAndAfterAll {
+class FullDiskSuite extends AnyFunSuite with RunFixture with OwnSession {
 
-  private var session: SparkSession = _
-  override protected def spark: SparkSession = session
+  override protected def spark: SparkSession = ownSession
 
-  override def beforeAll(): Unit = {
-    SparkSession.getDefaultSession.foreach(_.stop())
-    SparkSession.clearActiveSession()
-    SparkSession.clearDefaultSession()
-    session = Faults.builder().config("spark.zorder.commit.waitSeconds", "0.3").getOrCreate()
-    SparkSession.setActiveSession(session)
-    super.beforeAll()
-  }
-
-  override def afterAll(): Unit = {
-    session.stop()
-    super.afterAll()
-  }
+  override protected def builder: SparkSession.Builder =
+    Faults.builder().config("spark.zorder.commit.waitSeconds", "0.3")
 
   private val by = "FULL BY (a, b) WITH (fileCount = 4, force = true)"
 

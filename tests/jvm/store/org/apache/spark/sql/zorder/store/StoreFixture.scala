@@ -3,37 +3,28 @@ package org.apache.spark.sql.zorder.store
 import java.util.UUID
 
 import org.apache.hadoop.fs.{FileSystem, Path}
-import org.scalatest.{BeforeAndAfterAll, Suite}
+import org.scalatest.Suite
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
-import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.OwnSession
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** A session whose `s3a:` paths are on the S3 server, and whose warehouse is on the local disk. */
-private[store] trait StoreFixture extends BeforeAndAfterAll { this: Suite =>
+private[store] trait StoreFixture extends OwnSession { this: Suite =>
 
   /** Settings beside those of S3A. */
   protected def settings: Map[String, String] = Map.empty
 
-  private var session: SparkSession = _
-  protected def spark: SparkSession = session
+  protected def spark: SparkSession = ownSession
+
+  override protected def configured(start: SparkSession.Builder): SparkSession.Builder =
+    (StoreFixture.s3a ++ settings).foldLeft(start) { case (b, (key, value)) => b.config(key, value) }
 
   override def beforeAll(): Unit = {
-    (SparkSession.getActiveSession ++ SparkSession.getDefaultSession).foreach(_.stop())
-    SparkSession.clearActiveSession()
-    SparkSession.clearDefaultSession()
-    session = (StoreFixture.s3a ++ settings).foldLeft(ZOrderSession.builder()) { case (b, (key, value)) =>
-      b.config(key, value)
-    }.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
     super.beforeAll()
-  }
-
-  override def afterAll(): Unit = {
-    session.stop()
-    super.afterAll()
+    spark.sparkContext.setLogLevel("ERROR")
   }
 
   /** An external table of four files, or of four in each of two partitions; its rows are the ids below 4000. */

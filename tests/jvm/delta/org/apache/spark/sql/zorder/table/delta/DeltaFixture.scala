@@ -2,23 +2,21 @@ package org.apache.spark.sql.zorder.table.delta
 
 import java.nio.file.Path
 
-import org.scalatest.{BeforeAndAfterAll, TestSuite}
+import org.scalatest.TestSuite
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.delta.DeltaLog
-import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.{OwnSession, ZOrderSession}
 import org.apache.spark.sql.zorder.clustering.RunFixture
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.ShortRun
 
 /** A session with Delta installed beside us, and what Delta says of its tables. */
-trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: TestSuite =>
+trait DeltaFixture extends RunFixture with OwnSession { this: TestSuite =>
   protected val deltaExtension = "io.delta.sql.DeltaSparkSessionExtension"
 
   /** Ours is listed last, as the guide says. */
   protected def extensions: String = s"$deltaExtension,${ZOrderSession.extension}"
-
-  protected def builder: SparkSession.Builder = ZOrderSession.builder()
 
   /**
    * Whether Delta 3 reads all of its log before and after each commit, to compare it with what the commit says, as it
@@ -26,29 +24,18 @@ trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: TestSuite =
    */
   protected def comparesCommits: Boolean = true
 
-  private var session: SparkSession = _
+  override protected def spark: SparkSession = ownSession
 
-  override protected def spark: SparkSession = session
-
-  override def beforeAll(): Unit = {
-    SparkSession.getActiveSession.foreach(_.stop())
-    SparkSession.getDefaultSession.foreach(_.stop())
-    SparkSession.clearActiveSession()
-    SparkSession.clearDefaultSession()
-    session = builder.config("spark.sql.extensions", extensions)
+  override protected def configured(start: SparkSession.Builder): SparkSession.Builder =
+    start.config("spark.sql.extensions", extensions)
       .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
       .config("spark.databricks.delta.snapshotPartitions", "2")
       .config("spark.databricks.delta.incremental.commit.forceVerifyInTests", comparesCommits.toString)
       .config("spark.sql.sources.parallelPartitionDiscovery.parallelism", "2")
-      .getOrCreate()
-    SparkSession.setActiveSession(session)
-    super.beforeAll()
-  }
 
   override def afterAll(): Unit = {
     CrashPoint.meanwhile = _ => ()
     System.clearProperty(CrashPoint.Property)
-    session.stop()
     super.afterAll()
   }
 

@@ -6,45 +6,31 @@ import scala.collection.JavaConverters._
 
 import org.apache.hudi.common.table.HoodieTableMetaClient
 import org.apache.hudi.hadoop.fs.HadoopFSUtils
-import org.scalatest.{BeforeAndAfterAll, BeforeAndAfterEach, TestSuite}
+import org.scalatest.{BeforeAndAfterEach, TestSuite}
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogStorageFormat, CatalogTable, CatalogTableType}
 import org.apache.spark.sql.types.{BinaryType, StructField}
-import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.{OwnSession, ZOrderSession}
 import org.apache.spark.sql.zorder.clustering.RunFixture
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** A session with Hudi installed beside us, and what Hudi says of its tables. */
-trait HudiFixture extends RunFixture with BeforeAndAfterAll with BeforeAndAfterEach { this: TestSuite =>
+trait HudiFixture extends RunFixture with OwnSession with BeforeAndAfterEach { this: TestSuite =>
 
   /** Ours is listed last, as the guide says. */
   protected def extensions: String = s"${HudiFixture.extension},${ZOrderSession.extension}"
 
-  private var session: SparkSession = _
+  override protected def spark: SparkSession = ownSession
 
-  override protected def spark: SparkSession = session
-
-  override def beforeAll(): Unit = {
-    SparkSession.getActiveSession.foreach(_.stop())
-    SparkSession.getDefaultSession.foreach(_.stop())
-    SparkSession.clearActiveSession()
-    SparkSession.clearDefaultSession()
-    session = HudiFixture.session(extensions)
-    SparkSession.setActiveSession(session)
-    super.beforeAll()
-  }
+  override protected def configured(start: SparkSession.Builder): SparkSession.Builder =
+    HudiFixture.configured(start, extensions)
 
   override def afterEach(): Unit = {
     CrashPoint.meanwhile = _ => ()
     System.clearProperty(CrashPoint.Property)
     super.afterEach()
-  }
-
-  override def afterAll(): Unit = {
-    session.stop()
-    super.afterAll()
   }
 
   override def read(path: Path): DataFrame = spark.read.format("hudi").load(path.toString)
@@ -136,13 +122,12 @@ trait HudiFixture extends RunFixture with BeforeAndAfterAll with BeforeAndAfterE
 object HudiFixture {
   val extension = "org.apache.spark.sql.hudi.HoodieSparkSessionExtension"
 
-  def session(extensions: String): SparkSession =
-    ZOrderSession.builder().config("spark.sql.extensions", extensions)
+  def configured(start: SparkSession.Builder, extensions: String): SparkSession.Builder =
+    start.config("spark.sql.extensions", extensions)
       .config("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
       .config("spark.kryo.registrator", "org.apache.spark.HoodieSparkKryoRegistrar")
       .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.hudi.catalog.HoodieCatalog")
       .config("spark.sql.sources.parallelPartitionDiscovery.parallelism", "2")
       .config("hoodie.finalize.write.parallelism", "2").config("hoodie.markers.delete.parallelism", "2")
       .config("hoodie.rollback.parallelism", "2").config("hoodie.clean.parallelism", "2")
-      .getOrCreate()
 }

@@ -37,7 +37,8 @@ object Killed {
   }
 
   def main(args: Array[String]): Unit = {
-    val spark = HudiFixture.session(Seq(HudiFixture.extension, ZOrderSession.extension).mkString(","))
+    val extensions = Seq(HudiFixture.extension, ZOrderSession.extension).mkString(",")
+    val spark = HudiFixture.configured(ZOrderSession.builder(), extensions).getOrCreate()
     spark.sql(s"ZORDER TABLE '${args.head}' BY (a, b) WITH (fileCount = 4, force = true)").collect()
     ()
   }

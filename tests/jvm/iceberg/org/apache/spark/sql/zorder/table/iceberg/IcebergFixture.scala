@@ -9,39 +9,35 @@ import org.apache.iceberg.{FileFormat, FileScanTask, Table}
 import org.apache.iceberg.data.{GenericFileWriterFactory, GenericRecord}
 import org.apache.iceberg.encryption.EncryptedFiles
 import org.apache.iceberg.spark.Spark3Util
-import org.scalatest.{BeforeAndAfterAll, BeforeAndAfterEach, TestSuite}
+import org.scalatest.{BeforeAndAfterEach, TestSuite}
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
-import org.apache.spark.sql.zorder.{UncompiledQueries, ZOrderSession}
+import org.apache.spark.sql.zorder.{OwnSession, UncompiledQueries, ZOrderSession}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import org.apache.spark.util.Utils
 
 /** A session with Iceberg's extension, a Hadoop catalog `ice` and Iceberg's session catalog, in temp folders. */
 private[zorder] trait IcebergFixture
     extends UncompiledQueries
-    with BeforeAndAfterAll
+    with OwnSession
     with BeforeAndAfterEach {
   this: TestSuite =>
   protected val icebergExtension = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
   protected def extensions: Seq[String] = Seq(icebergExtension, ZOrderSession.extension)
 
-  protected def builder: SparkSession.Builder = ZOrderSession.builder()
-
   protected lazy val temp: JPath = Files.createTempDirectory("zorder-iceberg")
 
-  override protected lazy val spark: SparkSession = {
-    SparkSession.getActiveSession.foreach(_.stop())
-    SparkSession.clearActiveSession()
-    SparkSession.clearDefaultSession()
+  override protected def spark: SparkSession = ownSession
+
+  override protected def configured(start: SparkSession.Builder): SparkSession.Builder = {
     val catalog = "spark.sql.catalog"
-    builder.config("spark.sql.extensions", extensions.mkString(","))
+    start.config("spark.sql.extensions", extensions.mkString(","))
       .config(s"$catalog.ice", "org.apache.iceberg.spark.SparkCatalog").config(s"$catalog.ice.type", "hadoop")
       .config(s"$catalog.ice.warehouse", temp.resolve("ice").toUri.toString)
       .config(s"$catalog.spark_catalog", "org.apache.iceberg.spark.SparkSessionCatalog")
       .config(s"$catalog.spark_catalog.type", "hadoop")
       .config(s"$catalog.spark_catalog.warehouse", temp.resolve("session").toUri.toString)
-      .getOrCreate()
   }
 
   override def afterEach(): Unit = {
@@ -51,9 +47,8 @@ private[zorder] trait IcebergFixture
   }
 
   override def afterAll(): Unit = {
-    spark.stop()
-    Utils.deleteRecursively(temp.toFile)
     super.afterAll()
+    Utils.deleteRecursively(temp.toFile)
   }
 
   protected def sql(text: String): DataFrame = spark.sql(text)
