@@ -24,18 +24,6 @@ pytestmark = pytest.mark.same_on_all_lines
 
 
 @pytest.fixture
-def folder(tmp_path):
-    """Ten files of two row groups each: `a` ascends, `b` does not."""
-    root = tmp_path / "t"
-    root.mkdir()
-    for n in range(10):
-        rows = {"a": range(100 * n, 100 * n + 100), "b": [(i * 37) % 100 for i in range(100)]}
-        table = pa.table({name: list(values) for name, values in rows.items()})
-        parquet.write_table(table, root / f"part-{n}.parquet", row_group_size=50)
-    return str(root)
-
-
-@pytest.fixture
 def main(monkeypatch):
     """The shell, in which a session is an error."""
 

@@ -38,19 +38,6 @@ def ask(spark, monkeypatch, capsys):
     spark.conf.set("spark.sql.session.timeZone", zone)
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """Ten files of two row groups each: `a` ascends, `b` does not."""
-    root = tmp_path / "t"
-    root.mkdir()
-    for n in range(10):
-        rows = {"a": range(100 * n, 100 * n + 100), "b": [(i * 37) % 100 for i in range(100)]}
-        table = pa.table({name: list(values) for name, values in rows.items()})
-        options = {"row_group_size": 50, "write_page_index": True}
-        parquet.write_table(table, root / f"part-{n}.parquet", **options)
-    return str(root)
-
-
 def rows_of(out):
     return [json.loads(line) for line in out.splitlines()]
 

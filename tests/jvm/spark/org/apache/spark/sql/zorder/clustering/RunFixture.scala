@@ -12,6 +12,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.UncompiledQueries
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** Small tables, statements on them, and what is in their directories. */
 trait RunFixture extends UncompiledQueries { this: TestSuite =>
@@ -125,6 +126,13 @@ trait RunFixture extends UncompiledQueries { this: TestSuite =>
     if (x.compareTo(y) <= 0) x else y
   private def greatest(x: Comparable[Any], y: Comparable[Any]): Comparable[Any] =
     if (x.compareTo(y) >= 0) x else y
+
+  /** Lets somebody else do something, once, when a run comes to a place. */
+  def meanwhile[A](place: String)(other: => Any)(body: => A): A = {
+    CrashPoint.meanwhile = p => if (p == place) { CrashPoint.meanwhile = _ => (); other; () }
+    try body
+    finally CrashPoint.meanwhile = _ => ()
+  }
 
   /** A statement that must be refused with one sentence and change nothing. */
   def refused(root: Path, statement: String, words: String*): Unit = {

@@ -32,8 +32,7 @@ class FailedAlterSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
     place <- places
   } test(s"no answer at $place, ${if (partitioned) "partitioned" else "one directory"}") {
     val name = s"t_${place.replace('-', '_')}_$partitioned"
-    val writer = rows(0, 40, 2).write.format("parquet")
-    (if (partitioned) writer.partitionBy("p") else writer.option("path", dir(name))).saveAsTable(name)
+    saved(name, if (partitioned) "managed partitioned" else "external")
     moves(name)
     val table = openName(name)
     val before = table.files()
@@ -60,8 +59,7 @@ class FailedAlterSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
   } test(
     s"an answer that is lost: the change ${if (arrives) "comes late" else "never comes"}, $partitioned") {
     val name = s"late_${arrives}_$partitioned"
-    val writer = rows(0, 40, 2).write.format("parquet")
-    (if (partitioned) writer.partitionBy("p") else writer.option("path", dir(name))).saveAsTable(name)
+    saved(name, if (partitioned) "managed partitioned" else "external")
     moves(name)
     val table = openName(name)
     val r = stage(table, table.files(), "r1")

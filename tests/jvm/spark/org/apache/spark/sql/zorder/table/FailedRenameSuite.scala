@@ -128,10 +128,6 @@ class FailedRenameSuite extends AnyFunSuite with TableFixture {
     (() => run(), () => check())
   }
 
-  private def onDisk(name: String): Set[String] =
-    listed(temp.resolve("warehouse").toString).filter(_.getName.stripPrefix(".").split('.').head == name)
-      .flatMap(d => ParquetNames.below(d.getPath)).map(_.split('/').last).toSet
-
   test("a vacuum: each delete fails once", LongTest) {
     val calls = each(Faults.Delete(_)) { n =>
       val path = plain("vacuum")

@@ -100,11 +100,6 @@ abstract class HaltTests(pathPoints: Seq[String], catalogPoints: Seq[String]) ex
       assert(tableIds(name) == forty)
     }
   }
-
-  /** Parquet files below everything in the warehouse that has the table's name in its own. */
-  private def onDisk(name: String): Set[String] =
-    listed(temp.resolve("warehouse").toString).filter(_.getName.stripPrefix(".").split('.').head == name)
-      .flatMap(d => ParquetNames.below(d.getPath)).map(_.split('/').last).toSet
 }
 
 /** The step of each kind of table at which its directory or its place has just changed. */

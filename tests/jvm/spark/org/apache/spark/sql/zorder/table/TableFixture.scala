@@ -92,6 +92,13 @@ private[zorder] trait TableFixture extends BeforeAndAfterAll with StatementRows 
     path
   }
 
+  /** A table of the catalog with forty rows: `external` or `managed`, and `partitioned`, as its kind says. */
+  def saved(table: String, kind: String): Unit = {
+    val writer = rows(0, 40, 2).write.format("parquet")
+    val parted = if (kind.endsWith("partitioned")) writer.partitionBy("p") else writer
+    (if (kind.startsWith("external")) parted.option("path", dir(table)) else parted).saveAsTable(table)
+  }
+
   /** Agrees that the files of a table of the catalog move. */
   def moves(table: String): Unit = {
     spark.sql(s"ALTER TABLE $table SET TBLPROPERTIES ('zorder.location' = 'move')")
@@ -165,6 +172,11 @@ private[zorder] trait TableFixture extends BeforeAndAfterAll with StatementRows 
   def carriedOver(rows: Seq[Row]): Long = rows.map(_.getAs[Long]("files_carried_over")).sum
 
   def rewriteAll(table: ParquetTable, runId: String = "r1"): Unit = rewrite(table, table.files(), runId)
+
+  /** Parquet files below everything in the warehouse that has the table's name in its own. */
+  def onDisk(name: String): Set[String] =
+    listed(temp.resolve("warehouse").toString).filter(_.getName.stripPrefix(".").split('.').head == name)
+      .flatMap(d => ParquetNames.below(d.getPath)).map(_.split('/').last).toSet
 
   def listed(path: String): Seq[File] = Option(new File(path).listFiles).toSeq.flatten.sortBy(_.getName)
 

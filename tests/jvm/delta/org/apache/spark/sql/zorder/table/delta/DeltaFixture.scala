@@ -86,13 +86,6 @@ trait DeltaFixture extends RunFixture with OwnSession { this: TestSuite =>
     assert(rows(path) === before)
     out
   }
-
-  /** Lets somebody else do something when a run comes to a place. */
-  def meanwhile[A](place: String)(other: => Any)(body: => A): A = {
-    CrashPoint.meanwhile = p => if (p == place) { CrashPoint.meanwhile = _ => (); other; () }
-    try body
-    finally CrashPoint.meanwhile = _ => ()
-  }
 }
 
 /**

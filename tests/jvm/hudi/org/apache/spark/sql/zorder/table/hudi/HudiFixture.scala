@@ -110,13 +110,6 @@ trait HudiFixture extends RunFixture with OwnSession with BeforeAndAfterEach { t
     assert(rows(path) === before)
     out
   }
-
-  /** Lets somebody else do something, once, when a run comes to a place. */
-  protected def meanwhile[A](place: String)(other: => Any)(body: => A): A = {
-    CrashPoint.meanwhile = p => if (p == place) { CrashPoint.meanwhile = _ => (); other; () }
-    try body
-    finally CrashPoint.meanwhile = _ => ()
-  }
 }
 
 object HudiFixture {

@@ -93,22 +93,6 @@ class CoercedCastsSuite extends AnyFunSuite with ZOrderSession {
     "interval to string" -> "nobody asks for lists of such texts",
     "char" -> "a file may hold values that are padded only when they are read: it has no bounds for CHAR")
 
-  /** What a filter says of its one column, and whether all of it was understood. */
-  private class OfColumn extends FilterSets[Condition] {
-    var understood = true
-    override def all: Condition = ConditionAlgebra.Anything
-    override def none: Condition = Condition.Impossible
-    override def and(left: Condition, right: => Condition): Condition = ConditionAlgebra.and(left, right)
-    override def or(left: Condition, right: => Condition): Condition = ConditionAlgebra.or(left, right)
-    override def on(column: FilterColumn, condition: Condition): Condition = condition
-    override def unknown(e: Expression): Condition = {
-      understood = false
-      all
-    }
-    override def onFunction(e: Expression, function: FilterColumn, condition: Condition): Condition =
-      MonotoneFunction.of(e).flatMap(_.where(condition)).getOrElse(unknown(e))
-  }
-
   /** What stands between a column and the comparison. */
   private def kind(filter: Expression): String =
     if (filter.exists { case _: StaticInvoke | _: StringRPad => true; case _ => false }) "char"

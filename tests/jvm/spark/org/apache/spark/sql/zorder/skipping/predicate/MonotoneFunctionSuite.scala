@@ -19,17 +19,6 @@ import sparkzorder.curve.cost.Condition
 class MonotoneFunctionSuite extends AnyFunSuite {
   private val random = new Random(17)
 
-  /** What a filter says of its one column. */
-  private object OfColumn extends FilterSets[Condition] {
-    override def all: Condition = ConditionAlgebra.Anything
-    override def none: Condition = Condition.Impossible
-    override def and(left: Condition, right: => Condition): Condition = ConditionAlgebra.and(left, right)
-    override def or(left: Condition, right: => Condition): Condition = ConditionAlgebra.or(left, right)
-    override def on(column: FilterColumn, condition: Condition): Condition = condition
-    override def onFunction(e: Expression, function: FilterColumn, condition: Condition): Condition =
-      MonotoneFunction.of(e).flatMap(_.where(condition)).getOrElse(ConditionAlgebra.Anything)
-  }
-
   private def holds(c: Condition, value: Any, dataType: DataType): Boolean = {
     val normalized = Normalization.of(dataType).get.normalize(value)
     c.intervals.exists(i => i.meets(normalized, normalized))
@@ -71,7 +60,7 @@ class MonotoneFunctionSuite extends AnyFunSuite {
     pairs.map { case (i, j) =>
       def literal(k: Int) = Literal.create(results(k), f.dataType)
       (filters(named, literal(i), literal(j)) ++ forNull(named)).map { filter =>
-        val condition = Predicates.whereTrue(filter, OfColumn)
+        val condition = Predicates.whereTrue(filter, new OfColumn)
         // a function that has no value at an end of its column's type is not asked at all
         val isAsked = condition != ConditionAlgebra.Anything
         assert(!condition.orNull || !filter.isInstanceOf[EqualTo] || !isAsked, filter)
@@ -240,7 +229,7 @@ class MonotoneFunctionSuite extends AnyFunSuite {
       val local = BoundReference(0, TimestampNTZType, nullable = true)
       assert(check(text(local, zone), local, at, _ => false) > 0)
       val prefix = StartsWith(text(AttributeReference("c", TimestampNTZType)(), zone), Literal("2024-02"))
-      val found = Predicates.whereTrue(prefix, OfColumn)
+      val found = Predicates.whereTrue(prefix, new OfColumn)
       assert(holds(found, micros(Instant.parse("2024-02-29T23:59:59Z")), TimestampNTZType))
       assert(!holds(found, micros(Instant.parse("2024-03-01T00:00:00Z")), TimestampNTZType))
     }
@@ -263,12 +252,12 @@ class MonotoneFunctionSuite extends AnyFunSuite {
           Decimal(BigDecimal(v), d.precision, d.scale)): _*)
     }
     val text = Cast(AttributeReference("i", IntegerType)(), StringType, Some("UTC"))
-    def asked(texts: String*) = Predicates.whereTrue(In(text, texts.map(Literal(_))), OfColumn)
+    def asked(texts: String*) = Predicates.whereTrue(In(text, texts.map(Literal(_))), new OfColumn)
     // no number has the others' texts
     assert(asked("5", "05", " 7", "7.0", "x", "99999999999") == Condition.equal(NormalizedLong(5)))
     assert(asked("x").impossible)
-    assert(Predicates.whereTrue(LessThan(text, Literal("5")), OfColumn) == ConditionAlgebra.Anything)
-    assert(Predicates.whereTrue(Not(EqualTo(text, Literal("5"))), OfColumn) == ConditionAlgebra.Anything)
+    assert(Predicates.whereTrue(LessThan(text, Literal("5")), new OfColumn) == ConditionAlgebra.Anything)
+    assert(Predicates.whereTrue(Not(EqualTo(text, Literal("5"))), new OfColumn) == ConditionAlgebra.Anything)
   }
 
   test("strings as bytes") {

@@ -30,9 +30,7 @@ private[commit] trait ExchangeFixture extends TableFixture with BeforeAndAfterEa
 
   /** Makes a table `t` of forty rows in four files; returns its directory. */
   protected def make(kind: String): String = {
-    val writer = rows(0, 40, 2).write.format("parquet")
-    val parted = if (kind.endsWith("partitioned")) writer.partitionBy("p") else writer
-    (if (kind.startsWith("external")) parted.option("path", dir("e")) else parted).saveAsTable("t")
+    saved("t", kind)
     location.getPath
   }
 

@@ -40,9 +40,7 @@ class HomeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
 
   /** A table `t` whose files have moved twice; its first directory. */
   private def moved(kind: String): String = {
-    val writer = rows(0, 40, 2).write.format("parquet")
-    val parted = if (kind.endsWith("partitioned")) writer.partitionBy("p") else writer
-    (if (kind.startsWith("external")) parted.option("path", dir("home")) else parted).saveAsTable("t")
+    saved("t", kind)
     val path = meta.location.getPath
     moves("t")
     rewriteAll(openName("t"))
