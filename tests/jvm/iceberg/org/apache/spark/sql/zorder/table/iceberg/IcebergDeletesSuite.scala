@@ -65,7 +65,7 @@ class IcebergDeletesSuite extends AnyFunSuite with IcebergFixture {
       val one = tasks(t).head.file.location
       val gone = spark.table(t).where(s"input_file_name() = '$one'").select("id").collect().map(_.getLong(0))
       sql(s"DELETE FROM $t WHERE id IN (${gone.mkString(", ")})")
-      if (tasks(t).length == 4) assert(status(cluster(t, "a, b", "")) == "DONE")
+      if (tasks(t).length == 4) assert(status(cluster(t, "a, b", "WITH (verify = 'checksum')")) == "DONE")
       assert(tasks(t).length == 3 && spark.table(t).count() == 3500 - gone.length)
     }
 
