@@ -207,6 +207,34 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
     }
   }
 
+  test("another number of files between two steps: the table is clustered anew, and has as many") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 8000)
+      val part = keeps(path)(zorder(path, s"BY (a, b) ${options(path, 2, ", maxInputBytes = 1")}"))
+      assert(status(part) === "PARTIAL", reason(part))
+      val row = done(keeps(path)(zorder(path, "BY (a, b) WITH (fileCount = 32, force = true)")))
+      assert(files(path) === 32 && !reason(row).contains("an earlier run"), reason(row))
+      assert(status(zorder(path, "BY (a, b) WITH (fileCount = 32)")) === "NOTHING_TO_DO")
+    }
+  }
+
+  test("steps that go on in a stored layout do not make it one of the number of files that they ask for") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 8000)
+      val limits = s"maxBytesInFlight = ${bytes(path) / 2}, maxInputBytes = 1"
+      val begun = s"BY (a, b) WITH (targetFileSize = ${bytes(path) / 8}, $limits)"
+      assert(status(keeps(path)(zorder(path, begun))) === "PARTIAL")
+      val asked = "BY (a, b) WITH (fileCount = 32, pageRowLimit = 100, force = true)"
+      val row = done(keeps(path)(zorder(path, asked)))
+      assert(reason(row).contains("This continues the steps of an earlier run."), reason(row))
+      assert(files(path) < 32)
+      done(keeps(path)(zorder(path, asked)))
+      assert(files(path) === 32)
+    }
+  }
+
   test("a column that is widened between two steps: the table gets a new layout") {
     withTempDir { dir =>
       val path = dir.resolve("t")

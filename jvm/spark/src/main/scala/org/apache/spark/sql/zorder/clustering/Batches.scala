@@ -201,6 +201,8 @@ final private[clustering] case class Batch(
  *   what the result says about the layout
  * @param deletesFirst
  *   whether only files that have lost many rows are written again, and new files come after them
+ * @param stored
+ *   whether its layout was stored before the statement
  * @param stepsLeft
  *   about how many follow the last one that was taken
  */
@@ -213,6 +215,7 @@ final private[clustering] case class StepsUnderway(
     forecast: Forecast,
     layout: String,
     deletesFirst: Boolean = false,
+    stored: Boolean = false,
     stepsLeft: Int = 0) {
   def directory: String = placed.directory
 
@@ -248,7 +251,8 @@ private[clustering] object StepsUnderway {
       whole.input,
       whole.forecast,
       whole.report.layoutChosen,
-      deletesFirst = placed.newFilesAfter.isDefined)
+      deletesFirst = placed.newFilesAfter.isDefined,
+      stored = whole.recorded.isDefined)
 }
 
 /**

@@ -224,8 +224,9 @@ final private class BatchRun(context: RunContext, batches: Batches) {
   /** Leaves partitions in place alone, continues a partition that is underway, and clusters the others. */
   private def byPlacement(selected: Selection): BatchResult = {
     val toMove = batches.underway.fold(Set.empty[String])(_.waiting)
+    val ownSteps = batches.underway.map(_.directory)
     val placement =
-      new Placement(table, columns, curve, options, toMove, batches.deletesRewritten).of(selected)
+      new Placement(table, columns, curve, options, toMove, batches.deletesRewritten, ownSteps).of(selected)
     val waiting = placement.filterNot(_.nothingToDo).map(p => WaitingPartition(p.directory, p.all))
     val underway = placement.find(p =>
       if (batches.underway.isDefined) batches.underway.exists(_.directory == p.directory)

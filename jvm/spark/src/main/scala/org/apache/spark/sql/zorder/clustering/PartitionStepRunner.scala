@@ -99,7 +99,8 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
       GrowthPlan.Refit,
       input,
       forecastOf(placed, ref, input),
-      s"stored layout ${ref.id}")
+      s"stored layout ${ref.id}",
+      stored = true)
   }
 
   /** Forecasts the partition for a statement that continues where another one has ended. */
@@ -171,7 +172,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
   }
 
   private def rewritePlan(step: PartitionStep, underway: StepsUnderway, report: RunReport): RewritePlan = {
-    import underway.{forecast, input, placed, ref}
+    import underway.{forecast, input, placed, ref, stored}
     val sized = SizedPartition(PinnedPartition(placed.directory, step.files), ref.layout.files)
     val files = FilePlan(IndexedSeq(sized))
     val source = input.relation(files)
@@ -186,6 +187,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
       step.outputs,
       forecast,
       PlannedPages.of(input, forecast.tracked, files, options, whole = step.outputs.spread),
+      recorded = if (stored) Some(IndexedSeq(ref)) else None,
       kept = Some(
         new PresentLevels(pinned, input, forecast.tracked)
           .of(placed.all.filterNot(f => replaced(f.path)))))

@@ -41,7 +41,7 @@ final case class RecordedFile(path: String, length: Long, level: Int, fileNumber
  * @param location
  *   of plain Parquet: where the run has put its files; set by the commit
  * @param fileCount
- *   the number of files of a partition that was asked for
+ *   the number of files of a partition that was asked for, if the run has fitted layouts
  * @param table
  *   the format's id of the table, where a directory may be that of several
  */

@@ -66,6 +66,8 @@ final private[clustering] case class PlacedPartition(
  *   paths of files whose rows are still to be moved by steps that this statement has begun
  * @param deletesRewritten
  *   partitions in which it has written files again that had lost many rows
+ * @param underway
+ *   the partition whose steps it has begun
  */
 final private[clustering] class Placement(
     table: ClusterTable,
@@ -73,7 +75,8 @@ final private[clustering] class Placement(
     curve: String,
     options: RunOptions,
     waiting: Set[String],
-    deletesRewritten: Set[String]) {
+    deletesRewritten: Set[String],
+    underway: Option[String]) {
   private val ids = ClusterColumn.ids(table, by)
   private lazy val runs: IndexedSeq[RunRecord] =
     table.state.standing().filter(r => sameColumns(r) && r.curve == curve).toIndexedSeq
@@ -152,7 +155,7 @@ final private[clustering] class Placement(
     val same = known.filter(n => layout == runs(n).layoutIds.get(directory)).toSet
     val files = new FilesByLevel(here.map { case (f, found) => f -> found.find(e => same(e.run)) })
     val all = here.map(_._1)
-    if (!hasFilesAsked(layout, same, files))
+    if (!hasFilesAsked(layout, same, files, isUnderway = underway.contains(directory)))
       PlacedPartition(directory, None, newFiles = all.filter(f => taken(f.path)))
     else if (files.byRegion.nonEmpty && !all.forall(f => taken(f.path)))
       // the steps of a partition are for statements that take it whole
@@ -165,14 +168,24 @@ final private[clustering] class Placement(
    *
    * @param same
    *   the runs by this layout
+   * @param isUnderway
+   *   whether this statement has begun the steps of the partition
    */
-  private def hasFilesAsked(layout: Option[String], same: Set[Int], files: FilesByLevel): Boolean = {
+  private def hasFilesAsked(
+      layout: Option[String],
+      same: Set[Int],
+      files: FilesByLevel,
+      isUnderway: Boolean): Boolean = {
     // of the layout: some of its files may have lost all rows since, or never had any
     def filesOfLayout =
       layout.flatMap(id => table.state.layout(id).map(LayoutLookUp.stored(id, _).layout.files))
     // the layout that was asked for may have more files or fewer, as the rows allow
     def isAsked(n: Int) = same.exists(runs(_).fileCount.contains(n)) || filesOfLayout.contains(n)
-    options.fileCount.forall(n => files.inLayout.isEmpty || files.byRegion.nonEmpty || isAsked(n))
+    // the records of earlier versions have no number, and their steps go on
+    def isFree =
+      if (files.byRegion.isEmpty) files.inLayout.isEmpty
+      else isUnderway || same.forall(runs(_).fileCount.isEmpty)
+    options.fileCount.forall(n => isFree || isAsked(n))
   }
 
   /** The partition with its files in their places, but for those that leave them to be written again. */

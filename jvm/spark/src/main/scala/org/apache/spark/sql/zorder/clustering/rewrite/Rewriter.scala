@@ -55,7 +55,7 @@ import sparkzorder.curve.page.PageCut
  * @param layouts
  *   those that the rows are cut by
  * @param recorded
- *   those that the record gives the partitions, if others
+ *   those that the record gives the partitions, if they were stored before
  * @param kept
  *   blocks that stay beside those that are written, if a run changes a part of a partition
  * @param rebased
@@ -389,7 +389,8 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       // a copy is plain Parquet, which has neither
       columnIds = if (request.into.isDefined) Nil else ClusterColumn.ids(table, plan.columns),
       branch = table.state.branch.filter(_ => request.into.isEmpty),
-      fileCount = context.options.fileCount)
+      // a stored layout was fitted for the number that its own records have
+      fileCount = context.options.fileCount.filter(_ => plan.recorded.isEmpty))
     CommitRequest(record, layouts.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
   }
 }
