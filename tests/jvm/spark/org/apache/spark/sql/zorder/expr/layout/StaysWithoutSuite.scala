@@ -4,7 +4,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.expressions.{Descending, SortOrder}
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, Sort}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Sort}
+import org.apache.spark.sql.functions.{col, struct, udf}
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.shims.Shims
@@ -17,10 +18,15 @@ class StaysWithoutSuite extends AnyFunSuite with ZOrderSession {
     val all = (rows.map(false -> _) ++ taken.map(true -> _)).map { case (t, r) => Row.fromSeq(t +: r.toSeq) }
     val session = Shims.classic(spark)
     val marked = StructType(StructField("taken", BooleanType, nullable = false) +: schema)
-    val plan = session.createDataFrame(spark.sparkContext.parallelize(all, 1), marked).queryExecution.analyzed
+    staying(
+      session.createDataFrame(spark.sparkContext.parallelize(all, 1), marked).queryExecution.analyzed)
+  }
+
+  /** @param plan one task, whose first column says which rows to take out */
+  private def staying(plan: LogicalPlan): Seq[Row] = {
     val (flag, columns) = (plan.output.head, plan.output.tail)
     val first = Sort(Seq(SortOrder(flag, Descending)), global = false, plan)
-    Shims.ofRows(session, Filter(StaysWithout(flag, columns), first)).collect().toSeq
+    Shims.ofRows(Shims.classic(spark), Filter(StaysWithout(flag, columns), first)).collect().toSeq
       .map(r => Row.fromSeq(r.toSeq.tail))
   }
 
@@ -63,5 +69,22 @@ class StaysWithoutSuite extends AnyFunSuite with ZOrderSession {
       row(1.0, b = Array[Byte](1, 0)),
       0)
     check(Seq(row(1.0, x = "1.00"), row(1.0, x = "-12345678901234567890.25")), row(1.0, x = "1.0"), 1)
+  }
+  test("NaN whatever its bits are, in structs and arrays too") {
+    // made in the plan: to be sent to a task, they would lose their bits
+    val double = udf((bits: Long) => java.lang.Double.longBitsToDouble(bits))
+    val floats = udf((bits: Int) => Seq(java.lang.Float.intBitsToFloat(bits)))
+    val one = java.lang.Double.doubleToRawLongBits(1.0)
+    val rows = Seq(
+      (false, 0xfff8000000000000L, 0x7fc00000),
+      (false, one, 0xffc00000),
+      (false, one, 0),
+      (true, 0x7ff8000000000000L, 0xffc00000),
+      (true, one, 0x7fc00000))
+    val df = Shims.classic(spark).createDataFrame(rows).coalesce(1)
+    val nested = struct(double(col("_2")).as("d"), floats(col("_3")).as("f"))
+    val plan = df.select(col("_1"), double(col("_2")).as("d"), floats(col("_3")).as("f"), nested.as("n"))
+      .queryExecution.analyzed
+    assert(staying(plan).map(r => (r.getDouble(0), r.getSeq[Float](1))) === Seq((1.0, Seq(0f))))
   }
 }

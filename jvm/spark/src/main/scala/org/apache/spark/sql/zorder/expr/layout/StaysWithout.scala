@@ -6,7 +6,14 @@ import java.security.MessageDigest
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, Nondeterministic, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{
+  Expression,
+  Nondeterministic,
+  SpecializedGetters,
+  UnsafeArrayData,
+  UnsafeProjection,
+  UnsafeRow
+}
 import org.apache.spark.sql.catalyst.expressions.codegen.{
   CodegenContext,
   ExprCode,
@@ -14,7 +21,15 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{
   GenerateUnsafeProjection
 }
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
-import org.apache.spark.sql.types.{BooleanType, DataType}
+import org.apache.spark.sql.types.{
+  ArrayType,
+  BooleanType,
+  DataType,
+  DoubleType,
+  FloatType,
+  StructType,
+  UserDefinedType
+}
 
 /**
  * Whether a row stays when others are taken out of its task: BOOLEAN, never NULL. The rows to take out come
@@ -22,9 +37,9 @@ import org.apache.spark.sql.types.{BooleanType, DataType}
  * comes next. A row to take out that has no equal takes none. The caller finds that out by counting the rows
  * that stay.
  *
- * Equal are values of the same bytes: NULL is NULL, NaN is NaN, -0.0 is not 0.0, and a collation makes
- * nothing equal. Rows are known by 128 bits of their SHA-256. Maps and variants have no such bytes, and must
- * not be among the columns.
+ * Equal are values of the same bytes: NULL is NULL, -0.0 is not 0.0, and a collation makes nothing equal. Only
+ * NaN is NaN whatever its bits are. Rows are known by 128 bits of their SHA-256. Maps and variants have no such
+ * bytes, and must not be among the columns.
  *
  * @param taken
  *   BOOLEAN: whether it is a row to take out
@@ -40,9 +55,11 @@ final case class StaysWithout(taken: Expression, columns: Seq[Expression])
   @transient private[this] var bytes: UnsafeProjection = _
   @transient private[this] var waiting: WaitingRows = _
 
+  private def types: Array[DataType] = columns.map(_.dataType).toArray
+
   override protected def initializeInternal(partitionIndex: Int): Unit = {
     bytes = UnsafeProjection.create(columns)
-    waiting = new WaitingRows
+    waiting = new WaitingRows(types)
   }
 
   override protected def evalInternal(row: InternalRow): Any = {
@@ -53,7 +70,8 @@ final case class StaysWithout(taken: Expression, columns: Seq[Expression])
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val name = classOf[WaitingRows].getName
     val waiting = ctx.addMutableState(name, "waiting")
-    ctx.addPartitionInitializationStatement(s"$waiting = new $name();")
+    val all = ctx.addReferenceObj("types", types, s"${classOf[DataType].getName}[]")
+    ctx.addPartitionInitializationStatement(s"$waiting = new $name($all);")
     val isTaken = taken.genCode(ctx)
     val row = GenerateUnsafeProjection.createCode(ctx, columns)
     ev.copy(
@@ -71,15 +89,27 @@ final case class StaysWithout(taken: Expression, columns: Seq[Expression])
     copy(taken = newChildren.head, columns = newChildren.tail)
 }
 
-/** The rows that wait for an equal one to take it out, in one task. */
-final class WaitingRows {
+/**
+ * The rows that wait for an equal one to take it out, in one task.
+ *
+ * @param types
+ *   of the columns
+ */
+final class WaitingRows(types: Array[DataType]) {
   private[this] val sha = MessageDigest.getInstance("SHA-256")
+  private[this] val withNaN = types.indices.filter(i => WaitingRows.mayHaveNaN(types(i))).toArray
   private[this] val counts = mutable.HashMap.empty[(Long, Long), Long]
 
   def isEmpty: Boolean = counts.isEmpty
 
-  /** Whether the row stays; a row to take out waits from now on. */
+  /**
+   * Whether the row stays; a row to take out waits from now on.
+   *
+   * @param row
+   *   its bytes are changed
+   */
   def stays(isTaken: Boolean, row: UnsafeRow): Boolean = {
+    withNaN.foreach(i => WaitingRows.unifyNaN(row, i, types(i)))
     val hash = ByteBuffer.wrap(sha.digest(row.getBytes))
     val key = (hash.getLong, hash.getLong)
     val count = counts.getOrElse(key, 0L)
@@ -87,5 +117,45 @@ final class WaitingRows {
     else if (count > 1) counts(key) = count - 1
     else counts -= key
     !isTaken && count == 0
+  }
+}
+
+private object WaitingRows {
+
+  private def mayHaveNaN(t: DataType): Boolean = t.existsRecursively {
+    case FloatType | DoubleType | _: UserDefinedType[_] => true
+    case _ => false
+  }
+
+  /**
+   * Gives each NaN of a value the same bits, where it lies. Files of other writers may have NaNs of other bits,
+   * which Parquet's writer does not keep.
+   *
+   * @param holder
+   *   an unsafe row or array
+   */
+  private def unifyNaN(holder: SpecializedGetters, at: Int, t: DataType): Unit =
+    if (!holder.isNullAt(at)) t match {
+      case DoubleType => if (holder.getDouble(at).isNaN) setDouble(holder, at, Double.NaN)
+      case FloatType => if (holder.getFloat(at).isNaN) setFloat(holder, at, Float.NaN)
+      case s: StructType =>
+        val fields = holder.getStruct(at, s.length)
+        s.indices.foreach(i => unifyNaN(fields, i, s(i).dataType))
+      case a: ArrayType =>
+        val elements = holder.getArray(at)
+        if (mayHaveNaN(a.elementType))
+          (0 until elements.numElements()).foreach(unifyNaN(elements, _, a.elementType))
+      case u: UserDefinedType[_] => unifyNaN(holder, at, u.sqlType)
+      case _ => ()
+    }
+
+  private def setDouble(holder: SpecializedGetters, at: Int, value: Double): Unit = holder match {
+    case row: UnsafeRow => row.setDouble(at, value)
+    case other => other.asInstanceOf[UnsafeArrayData].setDouble(at, value)
+  }
+
+  private def setFloat(holder: SpecializedGetters, at: Int, value: Float): Unit = holder match {
+    case row: UnsafeRow => row.setFloat(at, value)
+    case other => other.asInstanceOf[UnsafeArrayData].setFloat(at, value)
   }
 }
