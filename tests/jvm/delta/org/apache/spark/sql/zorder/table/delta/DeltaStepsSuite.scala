@@ -390,4 +390,16 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
       assert(read(path).inputFiles.toSet.intersect(before).isEmpty)
     }
   }
+  test("FULL takes the other partitions though the one under way is deleted between two steps") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(12000).selectExpr("*", "if(id < 8000, 1, if(id < 10000, 2, 3)) p")
+        .repartition(6).write.format("delta").partitionBy("p").save(path.toString)
+      val row = meanwhile("delta-committed")(spark.sql(s"DELETE FROM delta.`$path` WHERE p = 1")) {
+        done(zorder(path, s"FULL BY (a, b) ${options(path, 3, files = 8)}"))
+      }
+      assert(metric[Long](row, "partitionsOptimized") === 2, reason(row))
+      assert(files(path) === 16 && status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
+    }
+  }
 }

@@ -170,9 +170,18 @@ final private class BatchRun(context: RunContext, batches: Batches) {
       table.check(selected.files)
       if (selected.files.isEmpty) noFileSelected(selected)
       else if (request.into.isDefined) newLayout(selected, Batch())
-      else if (request.full && batches.underway.isEmpty) full(selected)
+      else if (request.full && beginsPartitions(selected)) full(selected)
       else byPlacement(selected)
     }
+
+  /**
+   * Whether the batch takes partitions that none before it has taken. Others may have removed the one whose
+   * steps would come next.
+   */
+  private def beginsPartitions(selected: Selection): Boolean = {
+    val partitions = selected.files.map(_.partition).toSet
+    batches.underway.forall(u => !partitions(u.directory)) && !partitions.forall(batches.isDone)
+  }
 
   private def select(): Selection = {
     val owners = if (request.full || request.into.isDefined) Nil else files.flatMap(table.otherClusterer)
