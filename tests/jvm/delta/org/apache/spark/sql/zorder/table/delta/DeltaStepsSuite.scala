@@ -6,7 +6,7 @@ import scala.util.{Failure, Success, Try}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.Row
+import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.clustering.JobWatch
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
@@ -257,7 +257,7 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
         .selectExpr("id", "CAST(a AS SMALLINT) a", "b", s"$p p")
       part(1, 0, 8000).repartition(4).write.format("delta").option("delta.enableTypeWidening", "true")
         .partitionBy("p").save(path.toString)
-      def append(df: org.apache.spark.sql.DataFrame): Unit =
+      def append(df: DataFrame): Unit =
         df.coalesce(1).write.format("delta").mode("append").save(path.toString)
       done(zorder(path, "BY (a, b) WITH (fileCount = 8)"))
       spark.sql(s"ALTER TABLE delta.`$path` ALTER COLUMN a TYPE INT")
@@ -400,6 +400,67 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
       }
       assert(metric[Long](row, "partitionsOptimized") === 2, reason(row))
       assert(files(path) === 16 && status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
+    }
+  }
+  test("WHERE that leaves out files of a table is one commit, and the dry run tells of no steps") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 8000)
+      append(path, 20000, 100)
+      def limited(most: String) =
+        s"WHERE id < 20000 BY (a, b) WITH (fileCount = 8, pageRowLimit = 500, maxBytesInFlight = $most)"
+      val third = (bytes(path) / 3).toString
+      val (dry, free) =
+        (zorder(path, s"${limited(third)} DRY RUN"), zorder(path, s"${limited("none")} DRY RUN"))
+      assert(status(dry) === "DRY_RUN" && !reason(dry).contains("In batches of at most"), reason(dry))
+      for (what <- Seq("bytesToRead", "bytesToShuffle"))
+        assert(metric[Long](dry, what) === metric[Long](free, what))
+      val row = done(keeps(path)(zorder(path, limited(third))))
+      assert(metric[Long](row, "numBatches") === 1, reason(row))
+    }
+  }
+
+  /** Rows of a partition, in one file. */
+  private def part(p: Int, from: Long, rows: Long) =
+    numbers(from + rows).where(s"id >= $from").selectExpr("*", s"$p p").coalesce(1)
+
+  private def add(path: Path, parts: DataFrame*): Unit = parts.foreach(
+    _.write.format("delta").mode("append").partitionBy("p").save(path.toString))
+
+  /** The status that the dry run foretells is that of the run. */
+  private def foretold(path: Path, statement: String): (Row, Row) = {
+    val dry = zorder(path, s"$statement DRY RUN")
+    val row = keeps(path)(zorder(path, statement))
+    assert(reason(dry).startsWith(s"The run would end as ${status(row)}"), reason(dry) + reason(row))
+    (dry, row)
+  }
+
+  test("a dry run of several partitions that grow tells of the steps of each") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      add(path, part(0, 0, 8000), part(1, 10000, 8000))
+      done(zorder(path, "BY (a, b) WITH (fileCount = 8, pageRowLimit = 500)"))
+      add(path, (0 to 3).flatMap(n => Seq(part(0, 20000 + 800 * n, 800), part(1, 30000 + 800 * n, 800))): _*)
+      val limits = s"maxBytesInFlight = ${bytes(path) / 5}, maxInputBytes = ${bytes(path) * 3 / 4}"
+      val (dry, row) = foretold(path, s"BY (a, b) WITH (writeBudget = 100, $limits)")
+      assert(status(row) === "PARTIAL" && reason(row).contains("In steps of at most"), reason(row))
+      assert(reason(dry).contains("In steps of at most"), reason(dry))
+      assert(metric[Long](dry, "bytesToRead") > bytes(path) * 3 / 2)
+    }
+  }
+
+  test("a dry run of steps that an earlier run has left counts the partitions behind them") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val first = (0 to 2).map(n => part(0, 3000 * n, 3000))
+      add(path, first :+ part(1, 10000, 6000) :+ part(2, 20000, 5000): _*)
+      val all = bytes(path)
+      def limited(most: Long) = "BY (a, b) WITH (fileCount = 8, pageRowLimit = 500, force = true, " +
+        s"maxBytesInFlight = ${all / 3}, maxInputBytes = $most)"
+      assert(status(keeps(path)(zorder(path, limited(1)))) === "PARTIAL")
+      val (dry, row) = foretold(path, limited(all * 6 / 10))
+      assert(status(row) === "PARTIAL", reason(row))
+      assert(reason(dry).contains("of an earlier run are left, and 2 partitions."), reason(dry))
     }
   }
 }

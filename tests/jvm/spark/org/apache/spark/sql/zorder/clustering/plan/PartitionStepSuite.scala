@@ -121,8 +121,8 @@ class PartitionStepSuite extends AnyFunSuite {
     assert(million.next(many, 300000L).finished === Set("p=0000"))
     val files = (0 until 5).map(i => DataFile(s"$i.parquet", 1L << 38, 0L, ""))
     val one = SizedPartition(PinnedPartition("", files), 5000)
-    val steps = new StepSizes(true, new Batches(RunOptions(maxBytesInFlight = Some(512)), 0L)).reads(one)
-    assert(steps === Seq.fill(10)(1L << 38))
+    val steps = new StepSizes(true, Set.empty, new Batches(RunOptions(maxBytesInFlight = Some(512)), 0L))
+    assert(steps.reads(one) === Seq.fill(10)(1L << 38))
   }
 
   test("a dry run says that the disks make steps small, or that a shuffle may fill them") {
@@ -130,8 +130,12 @@ class PartitionStepSuite extends AnyFunSuite {
     def partition(name: String, bytes: Long, files: Int) =
       SizedPartition(PinnedPartition(name, Seq(DataFile(s"$name.parquet", bytes, 0L, name))), files)
     val plan = FilePlan(IndexedSeq(partition("p=1", 150 * gib, 600), partition("p=2", 50 * gib, 200)))
-    def sizes(possible: Boolean, free: Long, options: RunOptions = RunOptions()) =
-      new StepSizes(possible, new Batches(options, 0L, Some(free)))
+    def sizes(
+        possible: Boolean,
+        free: Long,
+        options: RunOptions = RunOptions(),
+        partly: Set[String] = Set.empty) =
+      new StepSizes(possible, partly, new Batches(options, 0L, Some(free)))
     val again = "150.0 GiB are read and written once more, to bring the regions of the layout together."
     assert(
       sizes(possible = true, 400 * gib).summary(plan) ===
@@ -151,6 +155,15 @@ class PartitionStepSuite extends AnyFunSuite {
     assert(sizes(possible = false, 599 * gib).diskWarning(plan, cost).nonEmpty)
     assert(sizes(possible = false, 601 * gib).diskWarning(plan, cost) === "")
     assert(sizes(possible = false, 400 * gib).diskWarning(plan, RunCost(0, 0, 500 * gib)) === "")
+    // the statement leaves out files of a partition
+    val partly = sizes(possible = true, 400 * gib, partly = Set("p=1"))
+    assert(partly.summary(plan) === "" && partly.withSteps(cost, plan) === cost)
+    assert(partly.reads(plan.partitions.head) === Seq(150 * gib))
+    assert(
+      partly.diskWarning(plan, cost) ===
+        " The shuffle may take 600.0 GiB of the executors' disks, which have 400.0 GiB free, and a table " +
+        "or partition of which files are left out is not clustered in steps.")
+    assert(sizes(possible = true, 400 * gib, partly = Set("p=2")).diskWarning(plan, cost) === "")
   }
 
   test("by default a batch has a quarter of the bytes that are free on the disks of executors") {

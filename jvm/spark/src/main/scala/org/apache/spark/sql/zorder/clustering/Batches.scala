@@ -71,13 +71,16 @@ final private[clustering] class Batches(
    *
    * @param read
    *   bytes that are read of a partition: several numbers for one that is clustered in steps
+   * @param before
+   *   bytes that batches read before those of the partitions
    */
   def limitAhead(
       partitions: Seq[WaitingPartition],
       tableBytes: Long,
-      read: String => Seq[Long]): Option[String] =
+      read: String => Seq[Long],
+      before: Seq[Long] = Nil): Option[String] =
     if (options.maxInputBytes.isEmpty && options.maxDurationMs > 0) None
-    else limitByReads(ahead(partitions, tableBytes).flatMap { batch =>
+    else limitByReads(before ++ ahead(partitions, tableBytes).flatMap { batch =>
       val each = batch.finished.toSeq.map(read)
       if (each.length == 1) each.head else Seq(each.flatten.sum)
     })

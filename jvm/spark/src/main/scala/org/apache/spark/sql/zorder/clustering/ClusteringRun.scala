@@ -245,11 +245,11 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     underway match {
       case Some(p) =>
         // FULL takes those in place, too; what came to a finished one since is left to the next statement
-        val open = if (request.full) selected.files.map(_.partition).distinct.sorted else waiting.map(_.directory)
-        val left = open.filterNot(d => d == p.directory || batches.isDone(d))
+        val open = if (request.full) placement else placement.filterNot(_.nothingToDo)
+        val left = open.filterNot(o => o.directory == p.directory || batches.isDone(o.directory))
         new PartitionStepRunner(context, batches).next(p, selected, left).getOrElse {
           val elsewhere = placement.filterNot(_.directory == p.directory).flatMap(_.all)
-          newLayout(selected.without(elsewhere), Batch(Set(p.directory), left))
+          newLayout(selected.without(elsewhere), Batch(Set(p.directory), left.map(_.directory)))
         }
       case None if moving.isEmpty => allInPlace(selected)
       case None => incrementOrNewLayout(selected, moving, staying, batch)

@@ -32,7 +32,6 @@ import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
  */
 final private[clustering] class IncrementPlanner(context: RunContext, batches: Batches) {
   import context.{curve, log, options, pinned, progress, request, statistics}
-  private val sizes = new StepSizes(context, batches)
 
   /**
    * @param partitions
@@ -130,13 +129,21 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       counted: CountedSample,
       selected: Selection,
       idle: Set[String]): Planned = {
-    val takesSteps =
-      sizes.needsSteps(filesOf(decided), GrowingPartition.outputs(decided).count, selected)
+    val sizes = new StepSizes(context, batches, selected)
+    // a partition that needs steps is a batch of its own; a dry run has all batches at once
+    val (stepped, whole) = decided.partition(g =>
+      (request.dryRun || decided.length == 1) &&
+        sizes.needsSteps(sized(g).copy(files = GrowingPartition.outputs(Seq(g)).count)))
     // each step writes a part of the new rows; a layout by a log is there for what its queries ask
-    val growing = if (takesSteps || log.isDefined) decided else withOwnLayouts(decided, forecaster.tracked)
-    val rewrite = rewriteOf(growing, input, forecaster, counted, selected, takesSteps)
-    val steps = if (takesSteps) Some(firstStep(growing.head, rewrite)) else None
-    val inSteps = steps.fold("")(s => s" In steps of at most ${HumanReadable.bytes(sizes.stepBytes(s))}.")
+    val growing =
+      if (log.isDefined || whole.isEmpty) decided
+      else (stepped ++ withOwnLayouts(whole, forecaster.tracked)).sortBy(_.placed.directory)
+    val (rewrite, disk) = rewriteOf(growing, input, forecaster, counted, selected, stepped, sizes)
+    if (disk.nonEmpty) progress.announce(disk.trim)
+    val steps =
+      if (request.dryRun || stepped.isEmpty) None else Some(firstStep(growing.head, rewrite))
+    val inSteps =
+      if (stepped.isEmpty) "" else s" In steps of at most ${HumanReadable.bytes(stepped.map(most).max)}."
     Planned.settled(
       request.dryRun,
       rewrite,
@@ -145,9 +152,12 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
         deletesRewritten = growing.filter(_.placed.newFilesAfter.isDefined).map(_.placed.directory).toSet),
       steps.map(s => Batch(idle, underway = Some(s))),
       IncrementPlanner.summary(
-        growing.map(_.summary(options))) + inSteps + selected.summary + input.changesSummary,
-      limit(growing, rewrite.files, steps.map(sizes.stepBytes)))
+        growing.map(_.summary(options))) + inSteps + disk + selected.summary + input.changesSummary,
+      limit(growing, stepped))
   }
+
+  /** The most bytes of a step. */
+  private def most(g: GrowingPartition): Long = StepSizes.most(batches, g.placed, g.ref)
 
   private def withOwnLayouts(
       decided: Seq[GrowingPartition],
@@ -156,13 +166,15 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       s"${g.count(_.own.isDefined)} of ${g.length} partitions cut new rows by a layout of their own"
     }
 
+  /** The plan, and a warning that may be empty. */
   private def rewriteOf(
       growing: Seq[GrowingPartition],
       input: Inspection,
       forecaster: IncrementForecaster,
       counted: CountedSample,
       selected: Selection,
-      takesSteps: Boolean): RewritePlan = {
+      stepped: Seq[GrowingPartition],
+      sizes: StepSizes): (RewritePlan, String) = {
     val files = filesOf(growing)
     val source = input.relation(files)
     val outputs = GrowingPartition.outputs(growing)
@@ -178,11 +190,12 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       statistics,
       options,
       sampled = growing.flatMap(_.placed.newFiles).map(f => input.byPath(f.path)))
+    val twice = stepped.filterNot(appends).map(sized(_).partition.bytes).sum
     val metrics = report.metrics.copy(
-      cost = if (takesSteps && !appends(growing)) sizes.withSteps(cost, files) else cost,
+      cost = sizes.withFirstPass(cost, files, twice),
       targetFileSize = files.files.map(_.length).sum / math.max(1, outputs.count),
       sampledRows = counted.rows.sum)
-    RewritePlan(
+    val rewrite = RewritePlan(
       report.copy(metrics = metrics),
       input,
       files,
@@ -194,6 +207,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       pages,
       recorded = Some(growing.map(_.ref).toIndexedSeq),
       kept = Some(forecaster.levelsWithout(growing, files.files)))
+    (rewrite, sizes.diskWarning(files, cost))
   }
 
   /** Where every file is written anew, it is as if the partition were clustered anew. */
@@ -201,26 +215,28 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     StepsUnderway.begin(g.placed, g.moved, if (g.spreadsHeavy) GrowthPlan.Refit else g.plan, rewrite)
 
   /** Why the run would end before its last batch. */
-  private def limit(growing: Seq[GrowingPartition], files: FilePlan, step: Option[Long]): Option[String] = {
-    val read = files.partitions.map(p => p.partition.directory -> p.partition.bytes).toMap
-    step match {
-      case Some(most) =>
-        val passes = if (appends(growing)) 1 else 2
-        batches.limitByReads(StepSizes.reads(read.values.sum, files.files.length, most, passes))
-      case None =>
-        val whole = growing.map(g => WaitingPartition(g.placed.directory, g.placed.all))
-        batches.limitAhead(whole.sortBy(_.directory), context.tableBytes, d => Seq(read(d)))
-    }
+  private def limit(growing: Seq[GrowingPartition], stepped: Seq[GrowingPartition]): Option[String] = {
+    val inSteps = stepped.map(_.placed.directory).toSet
+    val reads = growing.map { g =>
+      val partition = sized(g).partition
+      val each =
+        if (inSteps(g.placed.directory))
+          StepSizes.reads(partition.bytes, partition.files.length, most(g), if (appends(g)) 1 else 2)
+        else Seq(partition.bytes)
+      g.placed.directory -> each
+    }.toMap
+    val whole = growing.map(g => WaitingPartition(g.placed.directory, g.placed.all))
+    batches.limitAhead(whole.sortBy(_.directory), context.tableBytes, reads)
   }
 
-  private def appends(growing: Seq[GrowingPartition]): Boolean =
-    growing.forall(_.plan.isInstanceOf[GrowthPlan.Append])
+  private def appends(g: GrowingPartition): Boolean = g.plan.isInstanceOf[GrowthPlan.Append]
 
-  private def filesOf(growing: Seq[GrowingPartition]): FilePlan = FilePlan(growing.toIndexedSeq.map { g =>
-    SizedPartition(
-      PinnedPartition(g.placed.directory, g.placed.newFiles ++ g.rewritten),
-      g.cutBy.layout.files)
-  })
+  private def filesOf(growing: Seq[GrowingPartition]): FilePlan = FilePlan(growing.toIndexedSeq.map(sized))
+
+  /** The files of the partition that are written anew. */
+  private def sized(g: GrowingPartition): SizedPartition = SizedPartition(
+    PinnedPartition(g.placed.directory, g.placed.newFiles ++ g.rewritten),
+    g.cutBy.layout.files)
 }
 
 private[clustering] object IncrementPlanner {

@@ -14,7 +14,7 @@ import org.apache.spark.sql.zorder.clustering.forecast.{
 }
 import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, TrackedColumns}
 import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, GrowthPlan, OutputPlan, PlacedPartition}
-import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunStatus}
+import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunCost, RunStatus}
 import org.apache.spark.sql.zorder.clustering.request.RunContext
 import org.apache.spark.sql.zorder.clustering.rewrite.RewritePlan
 import org.apache.spark.sql.zorder.clustering.select.Selection
@@ -26,7 +26,6 @@ import sparkzorder.curve.page.PageCut
 /** Clusters files anew: samples rows, fits layouts, forecasts them, decides whether they gain enough. */
 final private[clustering] class NewLayoutPlanner(context: RunContext, batches: Batches) {
   import context.{curve, log, options, pinned, progress, request, statistics, table, user}
-  private val sizes = new StepSizes(context, batches)
 
   /**
    * @param batch
@@ -109,7 +108,11 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       val whole = judged(files, layouts)
       if (whole.gains) whole else gainingBatches(input, files, judgedAlone).getOrElse(whole)
     }(_.forecast.summary)
-    decide(verdict, rewriteOf(verdict, input, tracked, source, selected), selected, batch)
+    val footers = input.footersOf(verdict.files)
+    val cost = CostForecast.of(pinned, source, footers, tracked, input.statistics, options, sampled = footers)
+    val sizes = new StepSizes(context, batches, selected)
+    val rewrite = rewriteOf(verdict, input, tracked, source, sizes.withSteps(cost, verdict.files), selected)
+    decide(verdict, rewrite, selected, batch, sizes, sizes.diskWarning(verdict.files, cost))
   }
 
   /**
@@ -141,15 +144,14 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       input: Inspection,
       tracked: TrackedColumns,
       source: InputRelation,
+      cost: RunCost,
       selected: Selection): RewritePlan = {
     import judged.{files, layouts}
-    val footers = input.footersOf(files)
-    val cost = CostForecast.of(pinned, source, footers, tracked, input.statistics, options, sampled = footers)
     val report = context.report(selected, layouts.summary, files.partitions.length)
     val metrics = report.metrics.copy(
       targetFileSize = files.target,
       sampledRows = layouts.sampled.rows.toLong,
-      cost = sizes.withSteps(cost, files))
+      cost = cost)
     RewritePlan(
       report.copy(metrics = metrics),
       input,
@@ -164,12 +166,17 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
 
   /**
    * No plan if the layouts would gain too little, unless all files are to be rewritten whatever is gained.
+   *
+   * @param disk
+   *   a warning; may be empty
    */
   private def decide(
       judged: Judged,
       rewrite: RewritePlan,
       selected: Selection,
-      batch: Batch): Planned = {
+      batch: Batch,
+      sizes: StepSizes,
+      disk: String): Planned = {
     import rewrite.{files, forecast}
     val notes = emptyLogNote + selected.summary + rewrite.input.changesSummary
     val noGain =
@@ -183,11 +190,11 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
         batch))
     else {
       val asked = if (request.full) noGain.fold("")(why => s" $why.") else ""
-      val disk = sizes.diskWarning(files, rewrite.report.metrics.cost)
       if (disk.nonEmpty) progress.announce(disk.trim)
       val remarks = asked + forecast.warning + rewrite.rowGroupNote + disk + notes
-      val steps =
-        if (sizes.needsSteps(files, rewrite.outputs.count, selected)) Some(firstStep(rewrite)) else None
+      val inSteps = files.partitions.length == 1 &&
+        sizes.needsSteps(files.partitions.head.copy(files = rewrite.outputs.count))
+      val steps = if (inSteps) Some(firstStep(rewrite)) else None
       val begins =
         if (request.dryRun) forecast.summary + "." + files.countNote + sizes.summary(files)
         else steps.fold("")(begun) + files.countNote
@@ -197,13 +204,13 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
         batch,
         steps.map(s => Batch(left = batch.left, underway = Some(s))),
         begins + remarks,
-        limit(rewrite.input, files))
+        limit(rewrite.input, files, sizes))
     }
   }
 
   private def begun(steps: StepsUnderway): String =
     s"${HumanReadable.files(steps.moving)} are clustered in steps of at most " +
-      s"${HumanReadable.bytes(sizes.stepBytes(steps))}."
+      s"${HumanReadable.bytes(StepSizes.most(batches, steps.placed, steps.ref))}."
 
   private def firstStep(rewrite: RewritePlan): StepsUnderway = {
     val partition = rewrite.files.partitions.head.partition
@@ -212,7 +219,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
   }
 
   /** Why the run would end before its last batch; a copy is one batch. */
-  private def limit(input: Inspection, files: FilePlan): Option[String] =
+  private def limit(input: Inspection, files: FilePlan, sizes: StepSizes): Option[String] =
     if (request.into.isDefined) None
     else {
       val reads = files.partitions.map(p => p.partition.directory -> sizes.reads(p)).toMap

@@ -27,8 +27,6 @@ import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
  */
 final private[clustering] class PartitionStepRunner(context: RunContext, batches: Batches) {
   import context.{options, pinned, progress, request, table}
-  private val sizes = new StepSizes(context, batches)
-
   /** The first step, as planned. */
   def first(plan: RewritePlan, batch: Batch): BatchResult =
     take(batch, batch.underway.get, plan.report, plan.remarks)
@@ -41,7 +39,10 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
    * @return
    *   None if the partition has to be clustered anew: its layout is gone, or no longer fits the columns
    */
-  def next(placed: PlacedPartition, selected: Selection, left: Seq[String]): Option[BatchResult] = {
+  def next(
+      placed: PlacedPartition,
+      selected: Selection,
+      left: Seq[PlacedPartition]): Option[BatchResult] = {
     val stored = placed.layoutId.flatMap(id => table.state.layout(id).map(LayoutLookUp.stored(id, _)))
     // a statement that began anew here might do so after each of its steps
     batches.underway.filter(u => stored.forall(_.id != u.ref.id)).foreach { u =>
@@ -62,22 +63,33 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
       ref: LayoutRef,
       input: Inspection,
       selected: Selection,
-      left: Seq[String]): BatchResult = {
+      left: Seq[PlacedPartition]): BatchResult = {
     val underway = batches.underway.map(_.copy(placed = placed, ref = ref, input = input))
       .getOrElse(ofEarlierRun(placed, ref, input))
     val report = context.report(selected, underway.layout)
     if (request.dryRun) {
       val steps = stepsAhead(underway)
-      val reads = steps.map(_.files.map(_.length).sum) ++ left.map(_ => 0L)
+      val others = if (left.isEmpty) "" else s", and ${HumanReadable.count(left.length.toLong, "partition")}"
+      val count = HumanReadable.count(steps.length.toLong, "step")
       BatchResult(underway.forecast.shownIn(report).dryRun(
-        batches.limitByReads(reads),
-        s"about ${HumanReadable.count(steps.length.toLong, "step")} of an earlier run are left.${selected.summary}"))
+        limit(steps, left),
+        s"about $count of an earlier run are left$others.${selected.summary}"))
     } else {
       val reason =
         if (batches.underway.isDefined) ""
         else s"This continues the steps of an earlier run.${selected.summary}"
-      take(Batch(left = left), underway, report, reason)
+      take(Batch(left = left.map(_.directory)), underway, report, reason)
     }
+  }
+
+  /** Why the run would end before its last batch, by what partitions behind the steps read at least. */
+  private def limit(steps: Seq[PartitionStep], left: Seq[PlacedPartition]): Option[String] = {
+    val least = left.map(p => p.directory -> Seq(p.bytesToMove)).toMap
+    batches.limitAhead(
+      left.map(p => WaitingPartition(p.directory, p.all)),
+      context.tableBytes,
+      least,
+      before = steps.map(_.files.map(_.length).sum))
   }
 
   /** Reads the footers that no earlier step has read. */
@@ -123,9 +135,12 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
     (files, input.relation(files))
   }
 
+  /** The most bytes of a step. */
+  private def most(underway: StepsUnderway): Long = StepSizes.most(batches, underway.placed, underway.ref)
+
   private def stepsAhead(underway: StepsUnderway): Seq[PartitionStep] = {
     import underway.{growth, moving, placed, ref}
-    PartitionStep.ahead(placed, moving, growth, ref.layout, sizes.stepBytes(underway))
+    PartitionStep.ahead(placed, moving, growth, ref.layout, most(underway))
   }
 
   /**
@@ -151,7 +166,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
     stepsAhead(underway) match {
       case steps @ step +: _ =>
         import underway.{growth, placed, waiting}
-        val stepsLeft = PartitionStep.afterFirst(steps, placed, growth, sizes.stepBytes(underway))
+        val stepsLeft = PartitionStep.afterFirst(steps, placed, growth, most(underway))
         // the partition counts with its last step
         val optimized = if (stepsLeft == 0 && underway.after.isEmpty && table.partitioned) 1L else 0L
         val planned = report.copy(metrics = report.metrics.copy(partitionsOptimized = optimized))
@@ -197,40 +212,35 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
 /**
  * Which partitions are too large for one batch, how large their steps are, and what these cost.
  *
- * @param possible
+ * @param commitsParts
  *   steps change a part of a partition alone, which not every format can commit; a copy is one commit
+ * @param partly
+ *   partitions of which the statement leaves out files: each is one batch
  */
-final private[clustering] class StepSizes(possible: Boolean, batches: Batches) {
-  def this(context: RunContext, batches: Batches) =
-    this(context.table.commitsParts && context.request.into.isEmpty, batches)
+final private[clustering] class StepSizes(commitsParts: Boolean, partly: Set[String], batches: Batches) {
+  def this(context: RunContext, batches: Batches, selected: Selection) =
+    this(
+      context.table.commitsParts && context.request.into.isEmpty,
+      selected.kept.map(_.partition).toSet,
+      batches)
+
+  private def isPossible(sized: SizedPartition): Boolean = commitsParts && !partly(sized.partition.directory)
 
   /** Bytes of a step; None for a partition that is one batch. */
   private def stepBytes(sized: SizedPartition): Option[Long] =
-    if (possible) batches.stepBytes(sized.partition.bytes, sized.files) else None
+    if (isPossible(sized)) batches.stepBytes(sized.partition.bytes, sized.files) else None
 
-  /** The most bytes of a step of a partition that is taken in steps. */
-  def stepBytes(steps: StepsUnderway): Long =
-    batches.stepBytes(steps.placed.all.map(_.length).sum, steps.ref.layout.files).getOrElse(Long.MaxValue)
+  /** Whether the files of a partition have to be replaced in steps. */
+  def needsSteps(sized: SizedPartition): Boolean = stepBytes(sized).isDefined
 
-  /**
-   * Whether the files of the plan's only partition have to be replaced in steps. This is never so if the
-   * statement leaves out files of the partition.
-   *
-   * @param files
-   *   to write
-   */
-  def needsSteps(plan: FilePlan, files: Int, selected: Selection): Boolean =
-    plan.partitions.length == 1 && {
-      val partition = plan.partitions.head.partition
-      stepBytes(SizedPartition(partition, files)).isDefined &&
-      selected.kept.forall(_.partition != partition.directory)
-    }
-
-  private def large(plan: FilePlan): Seq[SizedPartition] = plan.partitions.filter(stepBytes(_).isDefined)
+  private def large(plan: FilePlan): Seq[SizedPartition] = plan.partitions.filter(needsSteps)
 
   /** The cost with the first pass of large partitions, which brings their regions together. */
-  def withSteps(cost: RunCost, plan: FilePlan): RunCost = {
-    val twice = large(plan).map(_.partition.bytes).sum
+  def withSteps(cost: RunCost, plan: FilePlan): RunCost =
+    withFirstPass(cost, plan, large(plan).map(_.partition.bytes).sum)
+
+  /** @param twice bytes of partitions that are taken in two passes */
+  def withFirstPass(cost: RunCost, plan: FilePlan, twice: Long): RunCost = {
     val share = twice.toDouble / math.max(1L, plan.files.map(_.length).sum)
     cost.and(RunCost(
       twice,
@@ -260,18 +270,27 @@ final private[clustering] class StepSizes(possible: Boolean, batches: Batches) {
 
   /**
    * A warning where rows of more than the disks may hold are shuffled at once, because no steps are possible.
+   *
+   * @param cost
+   *   of one pass over all files of the plan
    */
   def diskWarning(plan: FilePlan, cost: RunCost): String = {
-    val largest = plan.partitions.map(_.partition.bytes).max
+    val largest = plan.partitions.filterNot(isPossible).map(_.partition.bytes).foldLeft(0L)(math.max)
     val needed =
       math.round(cost.localDiskBytes * (largest.toDouble / math.max(1L, plan.files.map(_.length).sum)))
-    batches.diskLimit(largest).filter(free => !possible && needed > free).fold("")(free =>
+    val why =
+      if (commitsParts) "a table or partition of which files are left out is" else "files of this kind are"
+    batches.diskLimit(largest).filter(needed > _).fold("")(free =>
       s" The shuffle may take ${HumanReadable.bytes(needed)} of the executors' disks, which have " +
-        s"${HumanReadable.bytes(free)} free, and files of this kind are not clustered in steps.")
+        s"${HumanReadable.bytes(free)} free, and $why not clustered in steps.")
   }
 }
 
 private[clustering] object StepSizes {
+
+  /** The most bytes of a step of a partition that is taken in steps. */
+  def most(batches: Batches, placed: PlacedPartition, ref: LayoutRef): Long =
+    batches.stepBytes(placed.all.map(_.length).sum, ref.layout.files).getOrElse(Long.MaxValue)
 
   /** Bytes that each step reads, of files that are read so many times. A step holds one file at least. */
   def reads(bytes: Long, files: Int, step: Long, passes: Int): Seq[Long] = {

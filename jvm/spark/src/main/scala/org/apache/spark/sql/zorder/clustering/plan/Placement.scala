@@ -52,6 +52,9 @@ final private[clustering] case class PlacedPartition(
 
   def newBytes: Long = newFiles.map(_.length).sum
 
+  /** The bytes of files whose rows are not in their places. */
+  def bytesToMove: Long = (newFiles ++ withDeletes ++ byRegion.values.flatten).map(_.length).sum
+
   /** Plans only the files that have lost many rows: the rest is in its place. New files follow later. */
   def withDeletesFirst: PlacedPartition =
     copy(newFiles = withDeletes, withDeletes = Nil, newFilesAfter = Some(newFiles))
