@@ -70,6 +70,25 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
   }
 
   test(
+    "a dry run lets new files grow in their layout beside a partition that has lost many rows",
+    LongTest) {
+    assume(clusterBy.isEmpty, "liquid tables have no partitions")
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      def some(from: Long, n: Long, p: String) =
+        numbers(from + n).where(s"id >= $from").selectExpr("*", s"$p p")
+      some(0, 8000, "if(id < 4000, 1, 2)").repartition(4).write.format("delta").partitionBy("p")
+        .option("delta.enableDeletionVectors", "true").save(path.toString)
+      done(zorder(path, run))
+      spark.sql(s"DELETE FROM delta.`$path` WHERE p = 1 AND id % 5 = 2")
+      some(20000, 400, "2").coalesce(1).write.format("delta").mode("append").save(path.toString)
+      val dry = zorder(path, s"$run DRY RUN")
+      val row = done(keeps(path)(zorder(path, run)))
+      assert(metric[Long](row, "rows") === 3600 && metric[Long](dry, "rows") === 3600, reason(dry))
+    }
+  }
+
+  test(
     "a shallow clone of a table on another file system: its files are read there, and written here",
     SameOnAllLines) {
     withTempDir { dir =>

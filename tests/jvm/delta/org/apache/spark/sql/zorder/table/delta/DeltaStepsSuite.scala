@@ -463,4 +463,16 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
       assert(reason(dry).contains("of an earlier run are left, and 2 partitions."), reason(dry))
     }
   }
+  test("WHERE on new files of a table whose steps are unfinished says so") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 8000)
+      val part = zorder(path, s"BY (a, b) ${options(path, 2, ", maxInputBytes = 1", files = 8)}")
+      assert(status(part) === "PARTIAL", reason(part))
+      append(path, 20000, 100)
+      val row = zorder(path, "WHERE id >= 20000 BY (a, b)")
+      assert(status(row) === "NOTHING_TO_DO", reason(row))
+      assert(reason(row).startsWith("The steps of an earlier run over the table are unfinished"), reason(row))
+    }
+  }
 }

@@ -251,7 +251,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
           val elsewhere = placement.filterNot(_.directory == p.directory).flatMap(_.all)
           newLayout(selected.without(elsewhere), Batch(Set(p.directory), left.map(_.directory)))
         }
-      case None if moving.isEmpty => allInPlace(selected)
+      case None if moving.isEmpty => allInPlace(selected, placement.count(_.leavesSteps))
       case None => incrementOrNewLayout(selected, moving, staying, batch)
     }
   }
@@ -304,7 +304,10 @@ final private class BatchRun(context: RunContext, batches: Batches) {
           !handled(result)(p.directory) && !result.batch.deletesRewritten(p.directory))
         if (later.isEmpty) result
         else {
-          val rest = clusterAnew(except = staying ++ known)
+          val rest =
+            if (moving.exists(_.withDeletes.nonEmpty))
+              incrementOrNewLayout(selected, later, staying ++ known, batch, leftAsIs)
+            else clusterAnew(except = staying ++ known)
           if (result.report.status == RunStatus.NothingToDo) rest
           else result.copy(report = result.report.and(rest.report))
         }
@@ -345,11 +348,20 @@ final private class BatchRun(context: RunContext, batches: Batches) {
       BatchResult(written.copy(reason = reason), batch)
   }
 
-  private def allInPlace(selected: Selection): BatchResult = {
+  /** @param unfinished partitions whose steps have not ended, and of which the statement leaves out files */
+  private def allInPlace(selected: Selection, unfinished: Int): BatchResult = {
     val which = if (selected.leftAlone == 0) "All" else "These"
-    BatchResult(context.report(selected).nothingToDo(
-      s"$which ${selected.files.length} files are in this layout already; " +
-        s"FULL rewrites them anyway.$logNotRead${selected.summary}"))
+    val reason =
+      if (unfinished == 0)
+        s"$which ${selected.files.length} files are in this layout already; FULL rewrites them anyway." +
+          logNotRead
+      else {
+        val where =
+          if (table.partitioned) HumanReadable.count(unfinished.toLong, "partition") else "the table"
+        s"The steps of an earlier run over $where are unfinished: a statement that leaves out no files, by WHERE " +
+          "or worstFiles, continues them."
+      }
+    BatchResult(context.report(selected).nothingToDo(reason + selected.summary))
   }
 
   /** Comparing layouts takes sampled rows, and a run that changes nothing reads none. */

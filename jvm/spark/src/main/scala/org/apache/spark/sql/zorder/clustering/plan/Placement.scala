@@ -30,6 +30,8 @@ import org.apache.spark.sql.zorder.table.file.DataFile
  *   while those are written again, the new files, whose turn comes next
  * @param byRegion
  *   files of a partition whose steps have not come to their end, by the span of file numbers that they hold
+ * @param leavesSteps
+ *   whether it has such files, and the statement leaves it to others to go on with them
  */
 final private[clustering] case class PlacedPartition(
     directory: String,
@@ -39,7 +41,8 @@ final private[clustering] case class PlacedPartition(
     newFiles: Seq[DataFile] = Nil,
     byRegion: Map[(Int, Int), Seq[DataFile]] = Map.empty,
     withDeletes: Seq[DataFile] = Nil,
-    newFilesAfter: Option[Seq[DataFile]] = None) {
+    newFilesAfter: Option[Seq[DataFile]] = None,
+    leavesSteps: Boolean = false) {
 
   def all: Seq[DataFile] =
     inLayout.values.flatten.toSeq ++ sortedRunFiles ++ newFiles ++ byRegion.values.flatten ++ withDeletes ++
@@ -162,7 +165,7 @@ final private[clustering] class Placement(
       PlacedPartition(directory, None, newFiles = all.filter(f => taken(f.path)))
     else if (files.byRegion.nonEmpty && !all.forall(f => taken(f.path)))
       // the steps of a partition are for statements that take it whole
-      PlacedPartition(directory, layout)
+      PlacedPartition(directory, layout, leavesSteps = true)
     else inPlace(directory, layout, files, taken)
   }
 
