@@ -183,6 +183,22 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
     }
   }
 
+  test("FULL of one file of a layout: the next run takes that file alone", SameOnAllLines) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 8000)
+      done(zorder(path, "BY (a, b) WITH (fileCount = 16, pageRowLimit = 500)"))
+      val byFile = read(path).selectExpr("input_file_name()", "a", "b").collect().groupBy(_.getString(0))
+      val (as, bs) = (byFile.head._2.map(_.getInt(1)), byFile.head._2.map(_.getLong(2)))
+      val box = s"a BETWEEN ${as.min} AND ${as.max} AND b BETWEEN ${bs.min} AND ${bs.max}"
+      val some = done(keeps(path)(zorder(path, s"FULL WHERE $box BY (a, b)")))
+      assert(metric[Long](some, "numFilesRemoved") === 1, reason(some))
+      val row = done(keeps(path)(zorder(path, "BY (a, b)")))
+      assert(metric[Long](row, "numFilesRemoved") <= 3, reason(row))
+      assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
+    }
+  }
+
   test(
     "a rollback to a version from before the retention; none of a table that is only appended to",
     SameOnAllLines) {

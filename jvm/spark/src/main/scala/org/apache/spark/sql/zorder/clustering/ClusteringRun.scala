@@ -356,9 +356,9 @@ final private class BatchRun(context: RunContext, batches: Batches) {
         s"$which ${selected.files.length} files are in this layout already; FULL rewrites them anyway." +
           logNotRead
       else {
-        val where =
+        val place =
           if (table.partitioned) HumanReadable.count(unfinished.toLong, "partition") else "the table"
-        s"The steps of an earlier run over $where are unfinished: a statement that leaves out no files, by WHERE " +
+        s"The steps of an earlier run over $place are unfinished: a statement that leaves out no files, by WHERE " +
           "or worstFiles, continues them."
       }
     BatchResult(context.report(selected).nothingToDo(reason + selected.summary))

@@ -155,18 +155,47 @@ final private[clustering] class Placement(
     // a run on another branch counts if some of its files are also on this one
     val known = runs.indices.filter(n =>
       runs(n).layoutIds.contains(directory) && (runs(n).branch == table.state.branch || withFilesHere(n)))
-    // a table that went back to an earlier version has no file of the newest; steps go on in their own
-    val ofFiles = if (waiting.isEmpty) known.filter(withFilesHere).lastOption else None
-    val layout = ofFiles.orElse(known.lastOption).map(runs(_).layoutIds(directory))
+    val isUnderway = underway.contains(directory)
+    def newest(among: IndexedSeq[Int]) = among.lastOption.map(runs(_).layoutIds(directory))
+    val takesAll = here.forall { case (f, _) => taken(f.path) }
+    // steps go on in their own, which is the newest
+    val ofFiles =
+      if (waiting.nonEmpty) None
+      else if (takesAll && !isUnderway) ofMostBytes(directory, here, known.toSet)
+      else newest(known.filter(withFilesHere))
+    val layout = ofFiles.orElse(newest(known))
     val same = known.filter(n => layout == runs(n).layoutIds.get(directory)).toSet
     val files = new FilesByLevel(here.map { case (f, found) => f -> found.find(e => same(e.run)) })
     val all = here.map(_._1)
-    if (!hasFilesAsked(layout, same, files, isUnderway = underway.contains(directory)))
+    if (!hasFilesAsked(layout, same, files, isUnderway))
       PlacedPartition(directory, None, newFiles = all.filter(f => taken(f.path)))
-    else if (files.byRegion.nonEmpty && !all.forall(f => taken(f.path)))
+    else if (files.byRegion.nonEmpty && !takesAll)
       // the steps of a partition are for statements that take it whole
       PlacedPartition(directory, layout, leavesSteps = true)
     else inPlace(directory, layout, files, taken)
+  }
+
+  /**
+   * The layout that most bytes of a partition are in, if any: a statement that took some files alone has made a
+   * layout for these, and a table that went back to an earlier version has no file of later ones. Steps that are
+   * left go on in theirs, the newest.
+   *
+   * @param known
+   *   the runs that count
+   */
+  private def ofMostBytes(
+      directory: String,
+      here: Seq[(DataFile, List[Entry])],
+      known: Set[Int]): Option[String] = {
+    val files = here.flatMap { case (f, found) => found.find(e => known(e.run)).map(e => (f, e)) }
+    val byLayout = files.groupBy { case (_, e) => runs(e.run).layoutIds(directory) }
+    if (byLayout.isEmpty) None
+    else {
+      val (newest, inNewest) = byLayout.maxBy(_._2.map(_._2.run).max)
+      val hasSteps = inNewest.exists(_._2.file.level == OutputPlan.InRegion)
+      if (hasSteps) Some(newest)
+      else Some(byLayout.maxBy { case (_, some) => (some.map(_._1.length).sum, some.map(_._2.run).max) }._1)
+    }
   }
 
   /**
