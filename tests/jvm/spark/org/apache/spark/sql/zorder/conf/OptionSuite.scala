@@ -114,7 +114,8 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
       assert(ZOrderOption.ofFormat(name, "f", text) == ((ZOrderOption.named(name), "f", wanted)))
   }
 
-  test("what a format says comes after keys of ours in any case, and a bad value of it names its own property") {
+  test(
+    "what a format says comes after keys of ours in any case, and a bad value of it names its own property") {
     val formats = Seq(
       ZOrderOption.ofFormat("pageRowLimit", "write.rows", "x"),
       ZOrderOption.ofFormat("targetFileSize", "write.size", "1m"))

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.clustering.plan
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.clustering.{Batches, StepSizes}
+import org.apache.spark.sql.zorder.clustering.{Batches, StepSizes, WaitingPartition}
 import org.apache.spark.sql.zorder.clustering.report.RunCost
 import org.apache.spark.sql.zorder.table.file.{DataFile, PinnedPartition}
 import sparkzorder.curve.layout.{Cut, CutTree, InFileOrder, Layout, LayoutColumn, Leaf, ScaleBuilder}
@@ -107,7 +107,7 @@ class PartitionStepSuite extends AnyFunSuite {
   test("10,000 files are the most of one commit, of whole partitions and of steps") {
     val gib = 1L << 30
     def batches(options: RunOptions) = new Batches(options, 0L)
-    val partitions = (0 until 30).map(i => f"p=$i%02d" -> 250 * gib)
+    val partitions = (0 until 30).map(i => WaitingPartition(f"p=$i%02d", 250 * gib))
     val files = FileCount.of(250 * gib, 256L << 20, RunOptions())
     assert(batches(RunOptions()).next(partitions, 7500 * gib).finished.size === 10000 / files)
     assert(batches(RunOptions()).stepBytes(1000 * gib, 25000) === Some((1000 * gib + 2) / 3))
@@ -116,12 +116,12 @@ class PartitionStepSuite extends AnyFunSuite {
   }
 
   test("a batch of more files than a number can count ends before them; steps of a byte are as many as there are files") {
-    val many = (0 until 3000).map(i => f"p=$i%04d" -> 100L)
+    val many = (0 until 3000).map(i => WaitingPartition(f"p=$i%04d", 100L))
     val million = new Batches(RunOptions(fileCount = Some(1000000)), 0L)
     assert(million.next(many, 300000L).finished === Set("p=0000"))
     val files = (0 until 5).map(i => DataFile(s"$i.parquet", 1L << 38, 0L, ""))
     val one = SizedPartition(PinnedPartition("", files), 5000)
-    val steps = new StepSizes(true, Set.empty, new Batches(RunOptions(maxBytesInFlight = Some(512)), 0L))
+    val steps = new StepSizes(true, Set.empty[String], new Batches(RunOptions(maxBytesInFlight = Some(512)), 0L))
     assert(steps.reads(one) === Seq.fill(10)(1L << 38))
   }
 
@@ -171,7 +171,7 @@ class PartitionStepSuite extends AnyFunSuite {
     var asked = 0
     def batches(free: Option[Long], options: RunOptions = RunOptions()) =
       new Batches(options, 0L, { asked += 1; free })
-    val partitions = (0 until 30).map(i => f"p=$i%02d" -> 5 * gib)
+    val partitions = (0 until 30).map(i => WaitingPartition(f"p=$i%02d", 5 * gib))
     assert(batches(Some(100 * gib)).next(partitions, 150 * gib).finished.size === 5)
     assert(batches(Some(100 * gib)).stepBytes(150 * gib, 600) === Some(25 * gib))
     assert(batches(Some(100 * gib)).diskLimit(150 * gib) === Some(100 * gib))

@@ -27,6 +27,7 @@ import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
  */
 final private[clustering] class PartitionStepRunner(context: RunContext, batches: Batches) {
   import context.{options, pinned, progress, request, table}
+
   /** The first step, as planned. */
   def first(plan: RewritePlan, batch: Batch): BatchResult =
     take(batch, batch.underway.get, plan.report, plan.remarks)

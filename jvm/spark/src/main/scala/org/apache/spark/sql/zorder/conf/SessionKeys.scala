@@ -44,8 +44,9 @@ object SessionKeys {
     .stringConf("schemes").createWithDefault("")
 
   val QueryLogPath: Setting[String] = Setting.build("spark.zorder.queryLog.path")
-    .doc("Where the filters and join keys of the session's queries are logged; nothing is logged without it. " +
-      "ZORDER LOG START sets it.")
+    .doc(
+      "Where the filters and join keys of the session's queries are logged; nothing is logged without it. " +
+        "ZORDER LOG START sets it.")
     .stringConf("directory").createWithDefault("")
 
   val QueryLogLiterals: Setting[String] = Setting.build("spark.zorder.queryLog.literals")

@@ -189,6 +189,7 @@ final private[audit] case class AuditedColumns(
 }
 
 private[audit] object AuditedColumns {
+
   /**
    * @param list
    *   as in `BY (...)`, or None for the columns that the table names itself or was clustered by
