@@ -222,7 +222,8 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
   test("steps that go on in a stored layout do not make it one of the number of files that they ask for") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      delta(path, 8000)
+      // an eighth of it is a size that the option takes
+      delta(path, 40000)
       val limits = s"maxBytesInFlight = ${bytes(path) / 2}, maxInputBytes = 1"
       val begun = s"BY (a, b) WITH (targetFileSize = ${bytes(path) / 8}, $limits)"
       assert(status(keeps(path)(zorder(path, begun))) === "PARTIAL")

@@ -121,7 +121,8 @@ class PartitionStepSuite extends AnyFunSuite {
     assert(million.next(many, 300000L).finished === Set("p=0000"))
     val files = (0 until 5).map(i => DataFile(s"$i.parquet", 1L << 38, 0L, ""))
     val one = SizedPartition(PinnedPartition("", files), 5000)
-    val steps = new StepSizes(true, Set.empty[String], new Batches(RunOptions(maxBytesInFlight = Some(512)), 0L))
+    val steps =
+      new StepSizes(true, Set.empty[String], new Batches(RunOptions(maxBytesInFlight = Some(512)), 0L))
     assert(steps.reads(one) === Seq.fill(10)(1L << 38))
   }
 

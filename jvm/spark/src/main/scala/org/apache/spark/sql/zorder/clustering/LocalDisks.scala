@@ -15,8 +15,8 @@ final private[clustering] class LocalDisks(session: ClassicSession) {
 
   /**
    * Free bytes on the disks of all executors together; None if a shuffle manager other than Spark's keeps the
-   * rows elsewhere, or no disk can be looked at. Looked up once; on a cluster by a job of a few short tasks, which may miss an executor
-   * and then finds less.
+   * rows elsewhere, or no disk can be looked at. Looked up once; on a cluster by a job of a few short tasks,
+   * which may miss an executor and then finds less.
    */
   lazy val free: Option[Long] = {
     val context = session.sparkContext

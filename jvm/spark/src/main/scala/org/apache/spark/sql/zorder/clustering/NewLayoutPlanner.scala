@@ -79,8 +79,9 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
     val source = input.relation(bySize)
     val tracked = TrackedColumns.of(context, input, input.footersOf(bySize), source.plan)
     val columns = tracked.clustering
-    // a dry run plans the partitions of all its batches at once
-    val most = if (request.dryRun) Long.MaxValue else Batches.MostFiles
+    // a dry run plans the partitions of all its batches at once; one that is alone is cut by its steps
+    val alone = bySize.partitions.length == 1
+    val most = if (request.dryRun || alone) Long.MaxValue else Batches.MostFiles.toLong
     val enough = new EnoughFiles(input, tracked, options, most)
     val sampled = progress.step("sample") {
       Sampling(pinned, source, tracked.all, enough.most(bySize), input)
@@ -102,7 +103,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
     }
     def judgedAlone(places: IndexedSeq[Int]): Judged = {
       val chosen = places.map(p => files.partitions(p))
-      judged(files.copy(partitions = chosen), layouts.only(places, fits(places.head, chosen.head.files)))
+      judged(files.copy(partitions = chosen, countNote = ""), layouts.only(places, fits(places.head, chosen.head.files)))
     }
     val verdict = progress.step("forecast") {
       val whole = judged(files, layouts)

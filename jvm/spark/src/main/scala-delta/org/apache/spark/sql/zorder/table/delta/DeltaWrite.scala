@@ -179,13 +179,20 @@ final private[delta] class DeltaWrite(
    * Delta does not look whether new files are there. A vacuum with a short retention may have deleted them: of two runs
    * on a table, the first one that ends takes away the claim of the other one until that writes it again.
    */
-  private def checkWritten(runId: String): Unit =
-    DeltaWrite.missing(table.paths, written.keys.toSeq.map(new Path(_))).headOption.foreach { file =>
+  private def checkWritten(runId: String): Unit = {
+    def notCommitted(): Unit = {
       table.state.pending.abandon(runId)
       submitted = false
+    }
+    val gone =
+      try DeltaWrite.missing(table.paths, written.keys.toSeq.map(new Path(_)))
+      catch { case NonFatal(e) => notCommitted(); throw e }
+    gone.headOption.foreach { file =>
+      notCommitted()
       newFilesGone = true
       throw new ZOrderConflictException("ZORDER_CONFLICT.NEW_FILES_DELETED", "dir" -> file.getParent)
     }
+  }
 
   private def conflict(e: Exception): Nothing = {
     submitted = false
@@ -271,18 +278,11 @@ final private[delta] class DeltaWrite(
 
 private[delta] object DeltaWrite {
 
-  /** New files lie in the directories of their partitions, or in as many as there are files. */
-  private val MostListed = 100
-
-  /** Those that are not there, by a listing of each directory, or a look at each file where there are many. */
-  private def missing(paths: DeltaPaths, files: Seq[Path]): Seq[Path] =
-    if (files.map(_.getParent).distinct.length <= MostListed) {
-      val there = DeltaUpkeep.lengths(paths, files)
-      files.filterNot(f => there.contains(paths.qualified(f)))
-    } else {
-      val there = DriverReads.each(files, DriverReads.MostRequests)(f => paths.fileSystem(f).exists(f))
-      files.zip(there).collect { case (file, false) => file }
-    }
+  /** Those that are not there. Directories may have many more files than these, so that they are not listed. */
+  private def missing(paths: DeltaPaths, files: Seq[Path]): Seq[Path] = {
+    val there = DriverReads.each(files, DriverReads.MostRequests)(f => paths.fileSystem(f).exists(f))
+    files.zip(there).collect { case (file, false) => file }
+  }
 
   /** The task that wrote a file. */
   val number: PartNumber = new PartNumber("Delta", ".*part-(\\d+)-.*".r)

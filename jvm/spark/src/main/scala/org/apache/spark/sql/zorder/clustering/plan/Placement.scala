@@ -17,7 +17,7 @@ import org.apache.spark.sql.zorder.table.file.DataFile
  * each (`byRegion`, level 2). Files `withDeletes` are files of level 0 or 1 that have to be written again.
  *
  * @param layoutId
- *   of the newest layout that it has a file of, or else was clustered by; None if it never was
+ *   of the layout that it is in, or else was clustered by last; None if it never was
  * @param inLayout
  *   files that hold the rows of one file number of that layout, by that number
  * @param sortedRuns
@@ -160,18 +160,18 @@ final private[clustering] class Placement(
     val takesAll = here.forall { case (f, _) => taken(f.path) }
     // steps go on in their own, which is the newest
     val ofFiles =
-      if (waiting.nonEmpty) None
+      if (isUnderway && waiting.nonEmpty) None
       else if (takesAll && !isUnderway) ofMostBytes(directory, here, known.toSet)
       else newest(known.filter(withFilesHere))
     val layout = ofFiles.orElse(newest(known))
     val same = known.filter(n => layout == runs(n).layoutIds.get(directory)).toSet
     val files = new FilesByLevel(here.map { case (f, found) => f -> found.find(e => same(e.run)) })
     val all = here.map(_._1)
-    if (!hasFilesAsked(layout, same, files, isUnderway))
-      PlacedPartition(directory, None, newFiles = all.filter(f => taken(f.path)))
-    else if (files.byRegion.nonEmpty && !takesAll)
+    if (files.byRegion.nonEmpty && !takesAll)
       // the steps of a partition are for statements that take it whole
       PlacedPartition(directory, layout, leavesSteps = true)
+    else if (!hasFilesAsked(layout, same, files, isUnderway))
+      PlacedPartition(directory, None, newFiles = all.filter(f => taken(f.path)))
     else inPlace(directory, layout, files, taken)
   }
 

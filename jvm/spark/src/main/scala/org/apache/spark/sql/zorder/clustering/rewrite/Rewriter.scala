@@ -134,8 +134,10 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       commit(plan, readBack(plan, written), write, Rebase.Attempts)
     } catch {
       case e: Throwable =>
-        progress.cancelJobs()
-        try Cancellation.deferred(e)(write.discard())
+        try Cancellation.deferred(e) {
+            progress.cancelJobs()
+            write.discard()
+          }
         catch { case NonFatal(again) => e.addSuppressed(again) }
         throw e
     }

@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.skipping.index
 
 import java.io.InterruptedIOException
 import java.lang.ref.SoftReference
+import java.net.SocketTimeoutException
+import java.nio.channels.ClosedByInterruptException
 import java.util.concurrent.ConcurrentHashMap
 
 import scala.util.control.NonFatal
@@ -70,7 +72,7 @@ object LoadedIndexes extends Logging {
       case NonFatal(e) =>
         logWarning(s"The statistics index of $root cannot be read: no files are skipped", e)
         // that counts as a look at the store, too: the next queries need not wait for it as well
-        if (!e.isInstanceOf[InterruptedIOException]) {
+        if (!isInterrupt(e)) {
           val account = memory.open(key)
           val none = new Loaded(None, new SoftReference(None), account, None, System.nanoTime())
           memory.hold(key, account)(loaded.put(key, none))
@@ -85,6 +87,13 @@ object LoadedIndexes extends Logging {
       forget(key)
       val _ = told.remove(key)
     }
+  }
+
+  /** Whether the thread was interrupted. A store that is slow throws an InterruptedIOException, too. */
+  private def isInterrupt(e: Throwable): Boolean = e match {
+    case _: SocketTimeoutException => false
+    case _: InterruptedIOException | _: ClosedByInterruptException => true
+    case _ => false
   }
 
   private def forget(key: Key): Unit = {
@@ -109,8 +118,10 @@ object LoadedIndexes extends Logging {
             "not fit is not loaded, and files are not skipped by it")
       fits
     }
-    // its file system may have been closed: the next query opens the index by one that is open
-    def failed(e: Throwable): Unit = if (IndexFile.isOfStorage(e)) forget(key)
+    // its file system may have been closed: a later query opens the index by one that is open
+    def failed(e: Throwable): Unit =
+      if (IndexFile.isOfStorage(e) && !isInterrupt(e) &&
+        Option(loaded.get(key)).exists(System.nanoTime() - _.lookedAt >= FreshNanos)) forget(key)
     try Some(store.newest(listed, admit, failed).map(_._2))
     catch { case _: IndexTooLarge => None }
   }

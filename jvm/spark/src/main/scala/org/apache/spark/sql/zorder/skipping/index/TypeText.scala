@@ -9,9 +9,11 @@ import org.apache.spark.sql.zorder.shims.Shims
 private[skipping] object TypeText {
 
   /** JSON; SQL where the JSON leaves out the collation of a text, as Spark 4.0's does. */
-  def of(dataType: DataType): String = {
-    val json = dataType.json
-    if (hasCollation(dataType) && !fromJson(json).contains(dataType)) dataType.sql else json
+  def of(dataType: DataType): String = dataType match {
+    case UnknownType(text) => text
+    case _ =>
+      val json = dataType.json
+      if (hasCollation(dataType) && !fromJson(json).contains(dataType)) dataType.sql else json
   }
 
   /** The type of a text that `of` has written; an [[UnknownType]] where this Spark has no such type. */

@@ -193,16 +193,22 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
   /** Copies of an attempt that died are taken as they are: their names say what they are copies of. */
   private def copyAll(units: Seq[SwapUnit], txn: String): Unit = {
     val pairs = for (u <- units; f <- u.outputs)
-      yield (new Path(u.staged, f.rel).toString, new Path(u.target, CopyName.of(u.staged, f)).toString, f)
+      // no class of ours: a session's own serializer need not know it
+      yield (
+        new Path(u.staged, f.rel).toString,
+        new Path(u.target, CopyName.of(u.staged, f)).toString,
+        f.length,
+        f.modified)
     val conf = new SerializableConfiguration(table.session.sessionState.newHadoopConf())
     val context = table.session.sparkContext
     val before = context.getLocalProperty("spark.job.description")
     context.setJobDescription(s"zorder ${table.name}: move home")
     context.addJobTag(txn)
     try context.parallelize(pairs, math.max(1, math.min(pairs.size, 10000))).foreach {
-        case (from, to, file) => HomeCommit.copyOne(conf, from, to, file)
+        case (from, to, length, modified) =>
+          HomeCommit.copyOne(conf, from, to, ListedFile("", length, modified))
       }
-    catch { case e: Throwable => TaggedJobs.end(context, txn); throw e }
+    catch { case e: Throwable => Cancellation.deferred(e)(TaggedJobs.end(context, txn)); throw e }
     finally {
       context.removeJobTag(txn)
       context.setJobDescription(before)
