@@ -103,7 +103,9 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
     }
     def judgedAlone(places: IndexedSeq[Int]): Judged = {
       val chosen = places.map(p => files.partitions(p))
-      judged(files.copy(partitions = chosen, countNote = ""), layouts.only(places, fits(places.head, chosen.head.files)))
+      judged(
+        files.copy(partitions = chosen, countNote = ""),
+        layouts.only(places, fits(places.head, chosen.head.files)))
     }
     val verdict = progress.step("forecast") {
       val whole = judged(files, layouts)
