@@ -239,8 +239,8 @@ def main() -> int:
             f"on the slow store {kinds_ahead(slow)} (wanted: {KINDS_AHEAD}).",
             *(part for kind in queries for part in section(kind, quick[kind], slow[kind])),
             "",
-            f"- spark-zorder {session.VERSION}, Spark {spark.version}, {peers.versions()}; all in one session, "
-            "answers equal",
+            f"- spark-zorder {session.VERSION}, Spark {spark.version}, {peers.versions()}; all in one "
+            "session, answers equal",
             f"- {machine.line(spark._jvm.System.getProperty('java.version'))}",
         ]
         result_file.show("\n".join(text) + "\n", "queries-4.1" if peers.ON_NEWEST else "queries", keep=whole)

@@ -200,7 +200,8 @@ def head(spark: SparkSession) -> str:
     return f"""# Races between runs and a writer that never stops
 
 `make fault-test`, or `python tests/fault/rebase_race.py`: spark-zorder {tables.session.VERSION}, Spark
-{spark.version}, Delta {tables.session.peers.DELTA}, Iceberg {tables.session.peers.ICEBERG}. {machine.line(java)}.
+{spark.version}, Delta {tables.session.peers.DELTA}, Iceberg {tables.session.peers.ICEBERG}.
+{machine.line(java)}.
 
 One application rewrites a table of {2 * races.IDS:,} rows, two of each, into about {races.FILES} files by
 (a, b), {BETWEEN:g} s apart: `ZORDER TABLE ... FULL`, Delta's `OPTIMIZE ... ZORDER BY`, or Iceberg's
