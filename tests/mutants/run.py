@@ -197,7 +197,7 @@ MUTANTS = [
     ),
     Mutant(
         "pages without dictionary are overlooked",
-        f"{STATS}/Dictionaries.scala",
+        f"{STATS}/FooterReader.scala",
         "pages.hasDictionaryEncodedPages &&\n    !pages.hasNonDictionaryEncodedPages",
         "pages.hasDictionaryEncodedPages",
         "ValueSetSuite",
@@ -261,7 +261,7 @@ MUTANTS = [
     Mutant(
         "the types of an expression's parts do not count",
         f"{SKIP}/index/ExpressionMeaning.scala",
-        'to.append("):").append(e.dataType.json)',
+        'to.append("):").append(TypeText.of(e.dataType))',
         'to.append(")")',
         "ExpressionIndexSuite",
         "another scale",
@@ -596,6 +596,28 @@ MUTANTS = [
         "Seq(FieldId, StatColumn.AbsentIsUnknown)",
         "SkippingSuite",
         "what a Delta table called",
+    ),
+    Mutant(
+        "a failed copy takes away that of another attempt",
+        f"jvm/spark/src/main/scala/{TABLE}/parquet/files/FileMoves.scala",
+        "if (!status(fs, to).exists(_.getLen == length)) {",
+        "if (length >= 0) {",
+        "FileMovesSuite",
+    ),
+    Mutant(
+        "streams of other sessions do not count",
+        f"jvm/spark/src/main/scala/{TABLE}/SessionRefresh.scala",
+        "query <- session.sharedState.activeStreamingQueries.values.asScala",
+        "query <- session.sharedState.activeStreamingQueries.values.asScala\n"
+        "      if session.streams.active.exists(_.id == query.id)",
+        "ReadersSuite",
+    ),
+    Mutant(
+        "Delta's new files are not looked for",
+        f"jvm/spark/src/main/scala-delta/{TABLE}/delta/DeltaWrite.scala",
+        "files.zip(there).collect { case (file, false) => file }",
+        "files.zip(there).collect { case (file, false) if file == null => file }",
+        "DeltaConcurrencySuite",
     ),
 ]
 
