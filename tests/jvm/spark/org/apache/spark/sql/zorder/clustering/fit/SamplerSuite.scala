@@ -29,6 +29,14 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
     case other => fail(s"$other")
   }
 
+  private def bounded(df: DataFrame, most: Int, wanted: Int): Sample =
+    Sampler.collectBounded(df, SampleBound(most, Long.MaxValue), SampleBound(wanted, Long.MaxValue))
+
+  private def lengths(s: Sample): Array[Long] = s.columns.head match {
+    case b: BytesSample => b.normalized.map(_.length.toLong)
+    case other => fail(s"$other")
+  }
+
   test("the same rows at every try") {
     val df = rows("id AS a", "0 AS route")
     val (x, y) =
@@ -46,17 +54,35 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   test("of an unknown number of rows, no task keeps more than it is told") {
-    val bounded = Sampler.collectBounded(rows("id AS a"), 1000, 4000)
-    assert(bounded.rows <= 4000 && bounded.rows > 3000)
-    assert(Sampler.collectBounded(rows("id AS a").limit(10), 1000, 4000).rows == 10)
+    val sample = bounded(rows("id AS a"), 1000, 4000)
+    assert(sample.rows <= 4000 && sample.rows > 3000)
+    assert(bounded(rows("id AS a").limit(10), 1000, 4000).rows == 10)
   }
 
   test("a task with nearly all rows leaves no small sample, nor one that prefers the rows of others") {
     val skewed = spark.range(0, Rows, 1, 1).union(spark.range(0, 200, 1, 20)).selectExpr("id AS a")
-    val sample = Sampler.collectBounded(skewed, 1000, 20000)
+    val sample = bounded(skewed, 1000, 20000)
     assert(math.abs(sample.rows - 20000) < 1000)
     assert(math.abs(longs(sample, 0).count(_ < Rows / 2) - 10000) < 1000)
-    assert(Sampler.collectBounded(skewed, 1000, 2 * Rows).rows == Rows + 200)
+    assert(bounded(skewed, 1000, 2 * Rows).rows == Rows + 200)
+  }
+
+  private val Long10k = "rpad(CAST(id AS STRING), 10000, 'x') AS a"
+
+  test("of long rows, no task keeps more bytes than it is told") {
+    val df = spark.range(0, 5000, 1, 1).selectExpr(Long10k)
+    val most = SampleBound(5000, 4L << 20)
+    val kept = lengths(Sampler.collectBounded(df, most, most))
+    assert(kept.sum <= most.bytes && kept.length > 300)
+  }
+
+  test("a task with nearly all bytes leaves no small sample, and a second job no more than is wanted") {
+    val long = spark.range(0, 2000, 1, 1).selectExpr(Long10k)
+    val short = spark.range(0, 200, 1, 20).selectExpr("CAST(id AS STRING) AS a")
+    val wanted = SampleBound(5000, 2L << 20)
+    val kept = lengths(Sampler.collectBounded(long.union(short), SampleBound(5000, 100L << 10), wanted))
+    assert(kept.count(_ == 10000) > 100)
+    assert(kept.filter(_ == 10000).sum <= wanted.bytes)
   }
 
   test("routes: every row in its own sample, a route without rows has none") {

@@ -28,7 +28,7 @@ class RowBytesSuite extends AnyFunSuite {
     Seq("t") -> Seq(text))
 
   private def of(packed: Boolean, fields: (String, DataType)*): Double =
-    new RowBytes(zones, _ => 10L, packed).of(fields)
+    new RowBytes(zones, _ => 10.0, packed).of(fields)
 
   test("not compressed: eight bytes a field, NULL bits, the length, strings in whole words") {
     assert(of(packed = false, "n" -> IntegerType) === 12.0 + 8)
@@ -37,9 +37,9 @@ class RowBytesSuite extends AnyFunSuite {
   }
 
   test("a sampled row has values of full length, at least as long as they are in files without bounds") {
-    val row = new RowBytes(zones, _ => 500L, packed = false)
+    val row = new RowBytes(zones, _ => 500.0, packed = false)
     assert(row.ofColumn(Seq("t"), StringType) === 500.0)
-    assert(new RowBytes(zones, _ => 4L, packed = false).ofColumn(Seq("t"), StringType) === 24.0)
+    assert(new RowBytes(zones, _ => 4.0, packed = false).ofColumn(Seq("t"), StringType) === 24.0)
     assert(row.ofColumn(Nil, StringType) === 24.0)
   }
 
@@ -53,27 +53,41 @@ class RowBytesSuite extends AnyFunSuite {
     assert(Sampling.wanted(files = 10, columns = 1, rowBytes = 8192) === 32768)
   }
 
-  test("long texts count as they are sampled, however well files compress them, of new rows, too") {
-    // a thousand texts of ten thousand bytes, of which no bounds are known
-    val text = LeafColumn(Seq("t"), Seq("t"), "BINARY", "STRING", None, 1, 0, legacyShape = false)
-    val footer = FileFooter(
+  private val statistics =
+    RunStatistics(Seq(StatColumn(Seq("t"), StringType)), clustering = 1, bases = 0)
+
+  /** Of a thousand rows with one leaf, of which no bounds are known. */
+  private def footer(rawBytes: Long): FileFooter = {
+    val leaf = LeafColumn(Seq("t"), Seq("t"), "BINARY", "STRING", None, 1, 0, legacyShape = false)
+    FileFooter(
       DataFile("f", 1, 1, ""),
       rows = 1000,
       createdBy = "",
       keyValues = Map.empty,
-      FileSchema(IndexedSeq(text), new StructType(), Nil, Nil),
+      FileSchema(IndexedSeq(leaf), new StructType(), Nil, Nil),
       nulls = LeafNumbers(Seq(0L)),
       values = LeafNumbers(Seq(1000L)),
       bytes = LeafNumbers(Seq(20000L)),
-      rawBytes = LeafNumbers(Seq(10000000L)),
+      rawBytes = LeafNumbers(Seq(rawBytes)),
       codecBytes = Map.empty,
-      rowGroups = IndexedSeq(RowGroup(1000, 20000, 0, 10000000, IndexedSeq(Zone.Unknown), Set.empty)),
+      rowGroups = IndexedSeq(RowGroup(1000, 20000, 0, rawBytes, IndexedSeq(Zone.Unknown), Set.empty)),
       encrypted = false)
+  }
+
+  test("long texts count as they are sampled, however well files compress them, of new rows, too") {
     val column = ClusterColumn("t", AttributeReference("t", StringType)(), Some(Seq("t")))
-    val statistics = RunStatistics(Seq(StatColumn(Seq("t"), StringType)), clustering = 1, bases = 0)
-    def held(wanted: Long): Long = Sampling.withinMemory(wanted, Seq(column), Seq(footer), statistics)
+    def held(wanted: Long): Long =
+      Sampling.withinMemory(wanted, Seq(column), Seq(footer(rawBytes = 10000000)), statistics)
     assert(held(4000000) === (256 << 20) / 10000 && held(100000) === (256 << 20) / 10000)
     assert(held(20000) === 20000)
+  }
+
+  test("a nested column of less than a byte a row costs what it has") {
+    val list = ArrayType(IntegerType)
+    val column = ClusterColumn("t", AttributeReference("t", list)(), Some(Seq("t")))
+    def sampled(rawBytes: Long): Double =
+      CostForecast.ofSampledRow(Seq(footer(rawBytes)), Seq(column), statistics)
+    assert(math.abs(sampled(900) - sampled(0) - 2.7) < 1e-9)
   }
 
   test("one share for all partitions, and more of one whose rows are few for its files") {
@@ -88,6 +102,15 @@ class RowBytesSuite extends AnyFunSuite {
     // but no more than 100,000 rows in all
     assert(Sampling.shares(4000000, IndexedSeq(4000000000L, 400000L), IndexedSeq(1000, 1000))(1) === 0.125)
     assert(Sampling.shares(200000, IndexedSeq(0L, 400000L), IndexedSeq(1, 1)) === Seq(0.5, 0.5))
+  }
+
+  test("the recorded share is the one that the rows are filtered by") {
+    for (share <- Seq(1e-12, 1.9e-6, 0.3, 1.0)) {
+      val taken = Sampling.taken(share)
+      val hashes = taken * (1 << 30)
+      assert(hashes === hashes.toInt.toDouble && hashes >= 1.0)
+      assert(math.abs(taken - share) <= 1.0 / (1 << 30))
+    }
   }
 
   test("of all partitions together, values are drawn at the same share") {

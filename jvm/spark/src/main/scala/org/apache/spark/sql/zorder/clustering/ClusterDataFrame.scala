@@ -5,7 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts}
-import org.apache.spark.sql.zorder.clustering.fit.{Fit, LayoutJson, Sampler}
+import org.apache.spark.sql.zorder.clustering.fit.{Fit, LayoutJson, SampleBound, Sampler}
+import org.apache.spark.sql.zorder.clustering.forecast.Sampling
 import org.apache.spark.sql.zorder.clustering.plan.OutputPlan
 import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnResolver}
 import org.apache.spark.sql.zorder.clustering.rewrite.RewriteQuery
@@ -14,11 +15,11 @@ import sparkzorder.curve.build.CurveRegistry
 
 /** Clustering on the first write: a layout fitted on any DataFrame, and its rows in that layout. */
 object ClusterDataFrame {
-  private val SampledRows = 400000
-  private val AtLeastPerTask = 2000
+  private val Wanted = SampleBound(400000, Sampling.MostBytes)
+  private val AtLeastPerTask = SampleBound(2000, 1L << 20)
 
   /** What tasks may send to the driver in all. */
-  private val MostSampledRows = 4000000
+  private val MostSent = SampleBound(4000000, 2 * Sampling.MostBytes)
 
   /** The pages that the caller's writer will make are unknown; a file of 256 MiB has some hundred. */
   private val PagesPerFile = 64.0
@@ -67,6 +68,13 @@ object ClusterDataFrame {
       by)
   }
 
+  /** A task's part of what is wanted, or more where tasks may send that. */
+  private def ofTask(tasks: Int): SampleBound = {
+    def part(of: SampleBound => Long): Long =
+      math.max(of(Wanted) / tasks, math.min(of(AtLeastPerTask), of(MostSent) / tasks))
+    SampleBound(math.max(1, part(_.rows.toLong).toInt), part(_.bytes))
+  }
+
   /** None if there are no rows. */
   private def fitted(df: DataFrame, columns: Seq[ClusterColumn], files: Int): Option[LayoutRef] = {
     if (files < 1) refuse("ZORDER_INVALID_ARGUMENT.FILES", "count" -> files)
@@ -75,8 +83,7 @@ object ClusterDataFrame {
     val pruned = Shims.ofRows(session, Project(list, df.queryExecution.analyzed))
     // the plan that the sample runs: `rdd` has one of its own, whose shuffles would run only to be counted
     val tasks = math.max(1, pruned.queryExecution.toRdd.getNumPartitions)
-    val least = math.max(1, math.min(AtLeastPerTask, MostSampledRows / tasks))
-    val sample = Sampler.collectBounded(pruned, math.max(least, SampledRows / tasks), SampledRows)
+    val sample = Sampler.collectBounded(pruned, ofTask(tasks), Wanted)
     if (sample.rows == 0) None
     else
       Some(Fit.ref(Fit.choose(

@@ -5,6 +5,7 @@ import scala.reflect.ClassTag
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.expr.normalized.{NormalizedBytesType, NormalizedLongType, NormalizedType}
@@ -33,6 +34,9 @@ final case class CountedSample(rows: Array[Long], sample: Sample, number: Array[
     }
   }
 }
+
+/** The most rows to sample, and the most bytes of these rows. */
+final case class SampleBound(rows: Int, bytes: Long)
 
 /** Turns rows of clustering columns into normalized values, in one job. */
 object Sampler {
@@ -95,19 +99,21 @@ object Sampler {
       (mix(row + (task.toLong << 40)) >>> 32) < (share(route) * (1L << 32)).toLong
 
   /**
-   * At most about `most` rows of each task, all tasks at the same rate, of an unknown number of rows:
-   * a task that has too many keeps those with the smallest hashes of their places, so the fullest task decides
-   * the rate. Where that gives far fewer rows than are wanted, a second job takes about these, since the number
-   * of all is known then: to send more of each task at first would be too much where all tasks are full.
+   * At most about `most` of each task, all tasks at the same rate, of an unknown number of rows: a task that has
+   * too many keeps those with the smallest hashes of their places, so the fullest task decides the rate. Where
+   * that gives far fewer rows than are wanted, a second job takes about these, since the number of all and their
+   * mean size are known then: to send more of each task at first would be too much where all tasks are full.
    */
-  def collectBounded(rows: DataFrame, most: Int, wanted: Int): Sample = {
+  def collectBounded(rows: DataFrame, most: SampleBound, wanted: SampleBound): Sample = {
     val types = rows.schema.fields.map(_.dataType)
     val chunks = perTask(rows)((task, in) => bounded(in, types, task, most, Long.MaxValue))
     val sample = atOneRate(types, chunks)
     val all = chunks.map(_.rows).sum
-    if (sample.rows >= math.min(wanted.toLong, all) / FarFewer) sample
+    val meanBytes = chunks.map(k => k.rows * k.rowBytes).sum / math.max(1L, all)
+    val enough = math.min(wanted.rows.toLong, (wanted.bytes / math.max(1.0, meanBytes)).toLong)
+    if (sample.rows >= math.min(enough, all) / FarFewer) sample
     else {
-      val limit = (math.min(1.0, wanted.toDouble / all) * Long.MaxValue.toDouble).toLong
+      val limit = (math.min(1.0, enough.toDouble / all) * Long.MaxValue.toDouble).toLong
       atOneRate(types, perTask(rows)((task, in) => bounded(in, types, task, wanted, limit)))
     }
   }
@@ -143,36 +149,58 @@ object Sampler {
     Sample(types.indices.map(c => SampleColumn.concat(none(c) +: chunks.map(_(c)).toSeq)))
   }
 
-  /** @param rows how many the task has, with those that it does not keep */
+  /**
+   * @param rows
+   *   how many the task has, with those that it does not keep
+   * @param rowBytes
+   *   mean of those that it keeps
+   */
   final private case class BoundedChunk(
       columns: IndexedSeq[SampleColumn],
       hashes: Array[Long],
       limit: Long,
-      rows: Long)
+      rows: Long,
+      rowBytes: Double)
 
   private def bounded(
       in: Iterator[InternalRow],
       types: Array[DataType],
       task: Int,
-      most: Int,
+      most: SampleBound,
       highest: Long): BoundedChunk = {
     var held = ArrayBuffer.empty[(Long, InternalRow)]
+    var bytes = 0L
     var limit = highest
     var place = 0L
-    def cut(): Unit = {
-      limit = held.map(_._1).sorted.apply(most - 1)
+    def cut(rows: Int): Unit = {
+      limit = held.map(_._1).sorted.apply(rows - 1)
       held = held.filter(_._1 <= limit)
+      bytes = held.map(k => bytesOf(k._2)).sum
     }
     in.foreach { row =>
       val hash = mix(place + (task.toLong << 40)) >>> 1
       place += 1
       if (hash <= limit) {
         held += ((hash, row.copy()))
-        if (held.length > 2 * most) cut()
+        bytes += bytesOf(row)
+        if (held.length > 2L * most.rows) cut(most.rows)
+        // a quarter less, so that rows are not sorted for each one that comes
+        while (bytes > most.bytes && held.length > 1) cut(math.max(1, held.length / 4 * 3))
       }
     }
-    if (held.length > most) cut()
-    BoundedChunk(normalized(held.iterator.map(_._2), types), held.map(_._1).toArray, limit, place)
+    if (held.length > most.rows) cut(most.rows)
+    BoundedChunk(
+      normalized(held.iterator.map(_._2), types),
+      held.map(_._1).toArray,
+      limit,
+      place,
+      bytes.toDouble / math.max(1, held.length))
+  }
+
+  /** A plan gives rows of Spark's own format; any other would be bounded by the number of rows alone. */
+  private def bytesOf(row: InternalRow): Long = row match {
+    case r: UnsafeRow => r.getSizeInBytes.toLong
+    case _ => 0L
   }
 
   /** The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */

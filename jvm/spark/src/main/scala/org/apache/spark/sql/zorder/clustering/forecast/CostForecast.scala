@@ -50,7 +50,8 @@ private[clustering] object CostForecast {
       bytes: FileFooter => LeafNumbers): RowBytes = {
     val zones =
       statistics.columns.indices.map(c => statistics.columns(c).path -> footers.map(_.zone(c))).toMap
-    new RowBytes(zones, leafBytes(footers, bytes, _) / math.max(1L, footers.map(_.rows).sum), packed)
+    val rows = math.max(1L, footers.map(_.rows).sum)
+    new RowBytes(zones, leafBytes(footers, bytes, _).toDouble / rows, packed)
   }
 
   /** Bytes of the columns for which the test holds. */
@@ -75,7 +76,7 @@ private[clustering] object CostForecast {
  */
 final private class RowBytes(
     zones: Map[Seq[String], Seq[Zone]],
-    stored: (Seq[String] => Boolean) => Long,
+    stored: (Seq[String] => Boolean) => Double,
     packed: Boolean) {
   import RowBytes._
 
@@ -83,7 +84,7 @@ final private class RowBytes(
 
   /** A column alone; at least what it takes in the files, as values that are too long for bounds do. */
   def ofColumn(path: Seq[String], dataType: DataType): Double =
-    math.max(field(path, dataType), if (path.isEmpty) 0.0 else stored(_.startsWith(path)).toDouble)
+    math.max(field(path, dataType), if (path.isEmpty) 0.0 else stored(_.startsWith(path)))
 
   /** NULL bits and length first, then the fields; a struct is such a row too. */
   private def row(fields: Seq[(String, DataType)], above: Seq[String]): Double = {

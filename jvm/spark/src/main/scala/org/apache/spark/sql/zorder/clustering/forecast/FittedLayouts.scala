@@ -62,8 +62,8 @@ object Sampling {
 
   /** The most sampled values that the driver holds, and their bytes: tasks may send 1 GiB in all by default. */
   private val MostValues = 16000000L
-  private val MostBytes = 256L << 20
-  private val Buckets = 1 << 20
+  private[clustering] val MostBytes = 256L << 20
+  private val Buckets = 1 << 30
 
   /** The rows of a plan's partitions, as many as its files need. */
   def apply(
@@ -126,20 +126,24 @@ object Sampling {
       rows: IndexedSeq[Long]): SampledPartitions = {
     val ofEach = shares(wanted, rows, plan.partitions.map(_.files))
     val byColumns = ofEach.min < 1.0 && source.place.nonEmpty
+    val shareTaken = if (byColumns) ofEach.map(taken) else ofEach
     // by the place and not by the value, so that frequent values stay frequent in the sample
-    def place = s"pmod(xxhash64(${source.place.mkString(", ")}), $Buckets) < ${limit(ofEach)}"
+    def place = s"pmod(xxhash64(${source.place.mkString(", ")}), $Buckets) < ${limit(shareTaken)}"
     val all = Shims.ofRows(session, source.plan)
     val chosen = (if (byColumns) all.where(expr(place)) else all).queryExecution.analyzed
     val list: Seq[NamedExpression] =
       columns.zipWithIndex.map { case (c, i) => Alias(c.expression, s"c$i")() } :+ source.route
     val pruned = Shims.ofRows(session, Project(list, chosen))
-    val keep = if (byColumns) Sampler.byPlace(1.0) else Sampler.byPlace(ofEach)
-    SampledPartitions(Sampler.collect(pruned, plan.partitions.length, keep), ofEach)
+    val keep = if (byColumns) Sampler.byPlace(1.0) else Sampler.byPlace(shareTaken)
+    SampledPartitions(Sampler.collect(pruned, plan.partitions.length, keep), shareTaken)
   }
+
+  /** The share that a filter by hashes takes: a whole number of buckets. */
+  private[forecast] def taken(share: Double): Double = math.max(1, (share * Buckets).toInt).toDouble / Buckets
 
   /** The hashes below which rows are sampled, as SQL: one number, or one for each partition. */
   private def limit(shares: IndexedSeq[Double]): String = {
-    val limits = shares.map(s => math.max(1, (s * Buckets).toInt))
+    val limits = shares.map(s => (s * Buckets).toInt)
     if (limits.distinct.length == 1) limits.head.toString
     else limits.mkString("array(", ", ", s")[${InputRelation.RouteColumn}]")
   }
