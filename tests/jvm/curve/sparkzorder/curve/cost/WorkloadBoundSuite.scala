@@ -78,6 +78,13 @@ class WorkloadBoundSuite extends AnyFunSuite {
     }
   }
 
+  test("shapes that are alike are one, in the order in which they come first") {
+    val columns = Seq(7, 2, 5, 0, 6, 1, 4, 3)
+    assert(
+      WorkloadBound.merged((columns ++ columns.sorted).map(lookUp(_))) ==
+        columns.map(lookUp(_, weight = 2.0)))
+  }
+
   test("no queries, no columns, no weight: nothing is read") {
     assert(WorkloadBound.of(Nil, Unlimited.take(2), 64).share == 0.0)
     assert(WorkloadBound.of(Nil, IndexedSeq.empty, 64).share == 0.0)

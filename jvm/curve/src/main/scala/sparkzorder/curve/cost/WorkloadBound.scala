@@ -37,14 +37,20 @@ object WorkloadBound {
    *   per column, the most bits that can narrow it: log2 of its distinct values
    */
   def of(shapes: Seq[Shape], caps: IndexedSeq[Double], blocks: Double): WorkloadBound = {
-    val merged = shapes.groupBy(_.factors).map { case (f, same) => Shape(f, same.map(_.weight).sum) }.toArray
-    val weight = merged.map(_.weight).sum
+    val asked = merged(shapes).toArray
+    val weight = asked.map(_.weight).sum
     val bits = start(caps, math.log(math.max(1.0, blocks)) / math.log(2))
     if (weight <= 0.0) WorkloadBound(0.0, bits.toIndexedSeq)
     else {
-      settle(merged, caps, bits)
-      WorkloadBound(cost(merged, bits) / weight, bits.toIndexedSeq)
+      settle(asked, caps, bits)
+      WorkloadBound(cost(asked, bits) / weight, bits.toIndexedSeq)
     }
+  }
+
+  /** Each shape once, in the order in which they come first: sums of fractions depend on their order. */
+  private[cost] def merged(shapes: Seq[Shape]): Seq[Shape] = {
+    val byFactors = shapes.groupBy(_.factors)
+    shapes.map(_.factors).distinct.map(f => Shape(f, byFactors(f).map(_.weight).sum))
   }
 
   /** The least that known queries read: the rows that match, and one block. */

@@ -81,7 +81,7 @@ final private[build] class SampleCell(
   }
 
   /** Rows per file, relative to the table's mean, if `files` of the cell's files get `rows` rows. */
-  def load(rows: Int, files: Int): Double = rows / files / target
+  def load(rows: Int, files: Int): Double = rows.toDouble / files / target
 
   /** This cell, to be cut into `n` files. */
   def withFiles(n: Int): SampleCell = new SampleCell(sample, heavy, order, from, until, box, n, target, turn)
