@@ -54,7 +54,7 @@ abstract private[build] class TreeGrower {
   }
 }
 
-private[build] object TreeGrower {
+object TreeGrower {
 
   /**
    * A single file with more than this many times the mean rows is cut once more. Files are bounded by twice

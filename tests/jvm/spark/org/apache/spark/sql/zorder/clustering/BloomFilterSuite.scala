@@ -9,6 +9,7 @@ import org.apache.hadoop.fs.{Path => HadoopPath}
 import org.apache.parquet.column.values.bloomfilter.BloomFilter
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.apache.spark.sql.zorder.clustering.inspect.WrittenBloomFilters
 import org.scalatest.funsuite.AnyFunSuite
 import sparkzorder.mark.SameOnAllLines
 
@@ -62,6 +63,12 @@ class BloomFilterSuite extends AnyFunSuite with RunFixture {
       // 2 filters, 1000 values, one answer in a hundred is wrong: 20 expected
       assert((rows until 2 * rows by 40).map(id => large.count(f => f.findHash(f.hash(id)))).sum <= 60)
     }
+  }
+
+  test("filters are made for the largest file, which has more rows than the mean one") {
+    assert(WrittenBloomFilters.mostRows(rows = 1001, files = 8) === 219)
+    assert(WrittenBloomFilters.mostRows(rows = 10, files = 1) === 10)
+    assert(WrittenBloomFilters.mostRows(rows = 0, files = 1) === 0)
   }
 
   test("without the option there are none") {

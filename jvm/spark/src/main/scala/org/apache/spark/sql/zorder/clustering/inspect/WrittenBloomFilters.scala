@@ -8,6 +8,7 @@ import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import sparkzorder.curve.build.cut.TreeGrower
 
 /**
  * Bloom filters of the written row groups (option `bloom`). A look-up of one value then skips the row groups
@@ -60,6 +61,10 @@ private[clustering] object WrittenBloomFilters {
         refuse("ZORDER_COLUMN_REFUSED.BLOOM_FILTER", "column" -> name, "table" -> table)
     }
   }
+
+  /** The most rows that a file may have, if so many rows are cut into so many files. */
+  def mostRows(rows: Long, files: Int): Long =
+    math.min(rows, math.ceil(TreeGrower.Overfull * rows / files).toLong)
 
   /**
    * Options of Parquet's writer.

@@ -287,13 +287,14 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       target.write(session, query, partitionNames, writeOptions, outputs.each(_).directory))
   }
 
-  /** No row group has more values than its file has rows: those of the partition with the largest files. */
+  /** No row group has more values than the largest file has rows, of the partition with the largest files. */
   private def bloom(plan: RewritePlan): Map[String, String] =
     if (plan.input.blooms.isEmpty) Map.empty
     else {
       val files = (0 until plan.outputs.count).groupBy(plan.outputs.each(_).directory)
       val rows = plan.files.partitions.map(_.partition)
-        .map(p => plan.input.rows(p) / files.get(p.directory).fold(1)(_.length))
+        .map(p =>
+          WrittenBloomFilters.mostRows(plan.input.rows(p), files.get(p.directory).fold(1)(_.length)))
       WrittenBloomFilters.writeOptions(plan.input.blooms, rows.foldLeft(1L)(math.max))
     }
 
