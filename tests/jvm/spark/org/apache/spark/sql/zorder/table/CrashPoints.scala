@@ -32,6 +32,9 @@ private[zorder] object CrashPoints {
   val managedCatalogCommit: Seq[String] =
     Seq("synced", "prepared", "tagged", "altered", "retired", "state-moved", "done")
 
+  /** The same where a rename would be a copy: the old files are copied aside and then deleted. */
+  val managedCommitByCopies: Seq[String] = managedCatalogCommit :+ "retired-copied"
+
   /** The way back of a `CatalogCommit`, if it finds a job after the catalog has the new places. */
   val catalogUndo: Seq[String] = Seq("given-back", "left")
 

@@ -68,7 +68,7 @@ class ManagedOnStoreSuite extends AnyFunSuite with StoreFixture with BeforeAndAf
     }
   }
 
-  for (point <- CrashPoints.managedCatalogCommit)
+  for (point <- CrashPoints.managedCommitByCopies)
     test(s"with partitions: a run that dies at $point", LongTest) {
       make(partitioned = true)
       assert(crashAt(point)(cluster("lake.t")), "the point was not reached")

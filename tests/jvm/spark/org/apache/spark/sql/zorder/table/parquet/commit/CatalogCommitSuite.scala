@@ -2,10 +2,13 @@ package org.apache.spark.sql.zorder.table.parquet.commit
 
 import java.io.File
 
+import org.apache.hadoop.fs.Path
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.zorder.OtherFileSystem
+import org.apache.spark.sql.zorder.clustering.JobWatch
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.{CrashPoints, TableFixture, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
@@ -39,8 +42,8 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
     path
   }
 
-  private def location(table: String): File = new File(
-    spark.sessionState.catalog.getTableMetadata(TableIdentifier(table, Some("default"))).location.getPath)
+  private def location(table: String, database: String = "default"): File = new File(
+    spark.sessionState.catalog.getTableMetadata(TableIdentifier(table, Some(database))).location.getPath)
 
   private def vacuum(table: String, late: Option[LateChoice] = None): Seq[String] =
     vacuumed(TableRef.Name(Seq(table)), late = late).map(status)
@@ -322,6 +325,24 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
       "altered" -> s"to $txn",
       "retired" -> txn))
     assert(mark("mp") == txn && tableIds("mp") == forty)
+  }
+
+  test("where a rename would be a copy, old files of a managed table are copied aside by tasks") {
+    // from then on Hadoop has this file system for every session of the JVM, and for the catalog
+    val conf = spark.sessionState.newHadoopConf()
+    conf.set("fs.other.impl", classOf[OtherFileSystem].getName)
+    new Path("other:///").getFileSystem(conf)
+    spark.sql(s"CREATE DATABASE other LOCATION 'other://${dir("other")}'")
+    try {
+      managedPartitioned("other.mp")
+      val before = new File(location("mp", "other"), "p=1")
+      assert(before.list.exists(_.endsWith(".parquet")))
+      val (_, watch) = JobWatch(spark)(rewriteAll(openName("other.mp")))
+      assert(watch.jobs.count(_.contains("move old files aside")) == 1, watch.jobs)
+      assert(tableIds("other.mp") == forty && !before.exists)
+      vacuumed(TableRef.Name(Seq("other", "mp")))
+      assert(tableIds("other.mp") == forty)
+    } finally spark.sql("DROP DATABASE other CASCADE")
   }
 
   test("a partition that is dropped and made again after a run has died has its new rows alone") {

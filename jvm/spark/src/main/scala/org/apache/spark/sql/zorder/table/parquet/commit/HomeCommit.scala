@@ -23,8 +23,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   JournalState,
   SwapUnit
 }
-import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, Cancellation, CrashPoint, TaggedJobs}
-import org.apache.spark.util.SerializableConfiguration
+import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, Cancellation, CrashPoint}
 
 /**
  * Brings the files of a table that has moved back to where they were before its first run: by renames where directories
@@ -191,29 +190,13 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
   }
 
   /** Copies of an attempt that died are taken as they are: their names say what they are copies of. */
-  private def copyAll(units: Seq[SwapUnit], txn: String): Unit = {
-    val pairs = for (u <- units; f <- u.outputs)
-      // no class of ours: a session's own serializer need not know it
-      yield (
-        new Path(u.staged, f.rel).toString,
-        new Path(u.target, CopyName.of(u.staged, f)).toString,
-        f.length,
-        f.modified)
-    val conf = new SerializableConfiguration(table.session.sessionState.newHadoopConf())
-    val context = table.session.sparkContext
-    val before = context.getLocalProperty("spark.job.description")
-    context.setJobDescription(s"zorder ${table.name}: move home")
-    context.addJobTag(txn)
-    try context.parallelize(pairs, math.max(1, math.min(pairs.size, 10000))).foreach {
-        case (from, to, length, modified) =>
-          HomeCommit.copyOne(conf, from, to, ListedFile("", length, modified))
-      }
-    catch { case e: Throwable => Cancellation.deferred(e)(TaggedJobs.end(context, txn)); throw e }
-    finally {
-      context.removeJobTag(txn)
-      context.setJobDescription(before)
-    }
-  }
+  private def copyAll(units: Seq[SwapUnit], txn: String): Unit =
+    CopyTasks.run(
+      table,
+      txn,
+      "move home",
+      for (u <- units; f <- u.outputs)
+        yield (new Path(u.staged, f.rel), new Path(u.target, CopyName.of(u.staged, f)), f))
 
   private def draft(txn: String, staging: Path, units: Seq[SwapUnit]): Journal =
     Journal.draft(
@@ -230,15 +213,4 @@ private[parquet] object HomeCommit {
 
   /** Bytes and files that are read and written, and at least so many requests. */
   final case class Cost(bytes: Long, files: Int, requests: Int)
-
-  private def copyOne(
-      conf: SerializableConfiguration,
-      from: String,
-      to: String,
-      file: ListedFile): Unit = {
-    val (source, target) = (new Path(from), new Path(to))
-    val fs = source.getFileSystem(conf.value)
-    if (!FileMoves.status(fs, target).exists(_.getLen == file.length))
-      FileMoves.copy(fs, source, target, file)
-  }
 }

@@ -24,7 +24,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   SwapUnit,
   TableIdentity
 }
-import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, Cancellation, CrashPoint}
+import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, Cancellation, CrashPoint, DriverReads}
 
 /** Finishes or undoes exchanges of directories that died, by their journals alone (`JournalKind.Path`). */
 private[zorder] object PathRecovery {
@@ -308,13 +308,7 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
     // before old files go
     if (table.partitioned) table.changeProperties(_ + (CatalogCommit.TxnProperty -> altered.txn))
     val journal =
-      if (table.isManaged)
-        RetiredPartitions.moveAside(
-          fs,
-          AtomicRenames.on(table.session, fs),
-          table.root,
-          altered,
-          CatalogCompletion.inUse(table))
+      if (table.isManaged) RetiredPartitions.moveAside(table, altered, CatalogCompletion.inUse(table))
       else altered
     val numbers = if (!table.partitioned) Nil
     else {
@@ -426,44 +420,45 @@ private[parquet] object CatalogCompletion {
 private object RetiredPartitions {
 
   /**
-   * @param atOnce
-   *   whether a directory is renamed in one step there
    * @param live
    *   current paths of the partitions; a place that is in use again stays
    * @return
    *   the journal with the new places of the old files
    */
-  def moveAside(
-      fs: FileSystem,
-      atOnce: Boolean,
-      root: Path,
-      journal: Journal,
-      live: Set[String]): Journal = {
-    val to = HiddenDirectories.retired(root, journal.txn)
-    journal.copy(units = journal.units.map { u =>
-      if (!HiddenDirectories.isVisible(root, u.old) || live(u.old.toUri.getPath)) u
-      else one(fs, atOnce, u, SwapPlan.below(to, u.partition))
+  def moveAside(table: CatalogEntry, journal: Journal, live: Set[String]): Journal = {
+    val fs = table.fs
+    // whether a directory is renamed in one step there
+    val atOnce = AtomicRenames.on(table.session, fs)
+    val to = HiddenDirectories.retired(table.root, journal.txn)
+    val places = journal.units
+      .filter(u => HiddenDirectories.isVisible(table.root, u.old) && !live(u.old.toUri.getPath))
+      .map(u => u.partition -> SwapPlan.below(to, u.partition)).toMap
+    val moves = for (u <- journal.units; place <- places.get(u.partition)) yield u.old -> place
+    val (whole, singly) = moves.partition { case (_, place) => atOnce && !fs.exists(place) }
+    whole.foreach { case (from, place) =>
+      if (fs.exists(from)) FileMoves.rename(fs, from, place)
+      CrashPoint.hit("retired")
+    }
+    if (singly.nonEmpty) copyAside(table, journal.txn, singly)
+    journal.copy(units = DriverReads.each(journal.units, DriverReads.MostRequests) { u =>
+      places.get(u.partition).fold(u) { place =>
+        (if (atOnce) u else moved(u, DirectoryListing.walk(fs, place))).copy(old = place)
+      }
     })
   }
 
-  private def one(fs: FileSystem, atOnce: Boolean, unit: SwapUnit, to: Path): SwapUnit = {
-    if (atOnce && !fs.exists(to)) { if (fs.exists(unit.old)) FileMoves.rename(fs, unit.old, to) }
-    else singly(fs, unit.old, to)
+  /** File by file, if a rename would be a copy, or to go on after a crash. All copies are there before a file goes. */
+  private def copyAside(table: CatalogEntry, txn: String, moves: Seq[(Path, Path)]): Unit = {
+    val fs = table.fs
+    val copies = DriverReads.each(moves, DriverReads.MostRequests) { case (from, to) =>
+      DirectoryListing.walk(fs, from).files.filterNot(UnfinishedFiles.is(fs, from, _))
+        .map(f => (new Path(from, f.rel), new Path(to, f.rel), f))
+    }.flatten
+    CopyTasks.run(table, txn, "move old files aside", copies)
+    CrashPoint.hit("retired-copied")
+    DriverReads.each(copies, DriverReads.MostRequests) { case (source, _, _) => fs.delete(source, false) }
+    moves.foreach { case (from, _) => FileMoves.deleteEmptyDirs(fs, from) }
     CrashPoint.hit("retired")
-    val now = if (atOnce) unit else moved(unit, DirectoryListing.walk(fs, to))
-    now.copy(old = to)
-  }
-
-  /** File by file, if a rename would be a copy, or to go on after a crash. */
-  private def singly(fs: FileSystem, from: Path, to: Path): Unit = {
-    DirectoryListing.walk(fs, from).files.filterNot(UnfinishedFiles.is(fs, from, _)).foreach { f =>
-      val (source, target) = (new Path(from, f.rel), new Path(to, f.rel))
-      if (!FileMoves.status(fs, target).exists(_.getLen == f.length))
-        FileMoves.copy(fs, source, target, f)
-      fs.delete(source, false)
-    }
-    FileMoves.deleteEmptyDirs(fs, from)
-    ()
   }
 
   /** A copy has a new modification time if the file system cannot set it. */
