@@ -1,11 +1,16 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
-import java.nio.file.Path
+import java.net.URI
+import java.nio.file.{Files, Path}
+import java.util.concurrent.atomic.AtomicInteger
 
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileStatus, Path => HadoopPath, RawLocalFileSystem}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.clustering.RunFixture
 import org.apache.spark.sql.zorder.table.ListingFileSystem
+import org.apache.spark.sql.zorder.table.parquet.files.ActiveWriters
 import sparkzorder.SameOnAllLines
 
 /** How often a run lists a directory with old files, which is a request for each on an object store. */
@@ -86,5 +91,39 @@ class ListingsSuite extends AnyFunSuite with RunFixture {
   test("a table that moves", SameOnAllLines) {
     val counts = listed(partitioned = false, move = true)
     assert(counts("t") === 5 + bySpark, counts)
+  }
+
+  test("partitions are listed several at a time, after what is above them") {
+    withTempDir { dir =>
+      val slow = new SlowFileSystem
+      val dirs = (0 until 8).map(i => Files.createDirectory(dir.resolve(s"p=$i")))
+      Files.write(dirs(5).resolve("a.parquet"), Array[Byte](1))
+      val trees = ActiveWriters.await(
+        slow,
+        new HadoopPath(dir.toUri),
+        dirs.map(d => new HadoopPath(d.toUri)),
+        waitMs = 0)
+      assert(trees.map(_.data.length) === Seq(0, 0, 0, 0, 0, 1, 0, 0))
+      assert(slow.most.get > 1)
+    }
+  }
+}
+
+/** The local file system, which takes its time and counts how many listings it is asked for at once. */
+private final class SlowFileSystem extends RawLocalFileSystem {
+  initialize(URI.create("file:///"), new Configuration(false))
+
+  private val asked = new AtomicInteger
+  val most = new AtomicInteger
+
+  override def listStatus(path: HadoopPath): Array[FileStatus] = {
+    val now = asked.incrementAndGet()
+    most.updateAndGet(m => math.max(m, now))
+    Thread.sleep(50)
+    try super.listStatus(path)
+    finally {
+      asked.decrementAndGet()
+      ()
+    }
   }
 }

@@ -24,7 +24,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   JournalStore,
   SwapUnit
 }
-import org.apache.spark.sql.zorder.table.storage.{Cancellation, CrashPoint, ObjectStores}
+import org.apache.spark.sql.zorder.table.storage.{Cancellation, CrashPoint, DriverReads, ObjectStores}
 
 /**
  * The commit of a table of the catalog: one call changes its location, or those of its rewritten partitions. The
@@ -65,7 +65,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
   def bring(journal: Journal, record: RunRecord)(copies: => Seq[SwapUnit]): Unit = guarded(journal) {
     val draft = store.write(journal).copy(units = copies)
     // before anything is copied beside them; the new files of a run were listed when it had written them
-    draft.units.foreach(CarriedOverFiles.checkOutputs(fs, _))
+    DriverReads.each(draft.units, DriverReads.MostRequests)(CarriedOverFiles.checkOutputs(fs, _))
     swap(draft, record, Map.empty)
   }
 
@@ -89,7 +89,9 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     checkBegun(draft)
     val ready = store.write(draft.copy(units = units).at(JournalState.Prepared))
     // anybody's vacuum may have deleted them
-    units.foreach(u => CarriedOverFiles.checkOutputs(fs, u, u.kept.filter(_.isData)))
+    DriverReads.each(units, DriverReads.MostRequests) { u =>
+      CarriedOverFiles.checkOutputs(fs, u, u.kept.filter(_.isData))
+    }
     val before = checkBase()
     alter(before, ready)
     CrashPoint.hit("altered")
@@ -179,8 +181,9 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
         ActiveWriters.stop(dir, scratch)
     }
     // not what the look for jobs has listed: one that ended during that has put its files there since
-    journal.copy(units = journal.units.map { u =>
-      val now = DirectoryListing.walk(fs, u.old)
+    val listings = DriverReads.each(journal.units, DriverReads.MostRequests)(u =>
+      DirectoryListing.walk(fs, u.old))
+    journal.copy(units = journal.units.zip(listings).map { case (u, now) =>
       // if old files are missing, somebody may have overwritten this place: the next statement asks about its files
       // (`LateFiles.ask`)
       val stands = u.oldFiles.filter(_.isData).forall(now.files.toSet)

@@ -18,6 +18,7 @@ import org.apache.spark.sql.zorder.table.file.{DataFile, PathText}
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, HiddenDirectories}
 import org.apache.spark.sql.zorder.table.parquet.journal.{JournalStore, TableIdentity}
 import org.apache.spark.sql.zorder.table.parquet.read.PathContent
+import org.apache.spark.sql.zorder.table.storage.DriverReads
 
 /** A Parquet table as Spark's catalog has it: its location, its partitions, its properties. */
 private[zorder] final class CatalogEntry(
@@ -122,10 +123,10 @@ private[zorder] final class CatalogEntry(
     else listed().map { case (fragment, p) => fragment -> fs.makeQualified(new Path(p.location)) }
 
   /** The data files of all partitions: those that Spark reads, directly in a partition's directory. */
-  def files(): Seq[DataFile] = places().flatMap { case (partition, dir) =>
+  def files(): Seq[DataFile] = DriverReads.each(places(), DriverReads.MostRequests) { case (partition, dir) =>
     val tree = DirectoryListing.walk(fs, dir)
     tree.copy(files = tree.files.filter(f => !partitioned || !f.rel.contains('/'))).dataFiles(_ => partition)
-  }.sortBy(_.path)
+  }.flatten.sortBy(_.path)
 
   /** Refuses two partitions of one value: a run would write the rows of both into one directory. */
   def checkSpelling(): Unit = {

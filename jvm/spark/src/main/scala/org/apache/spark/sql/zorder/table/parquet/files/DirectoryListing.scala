@@ -5,7 +5,7 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.file.{DataFile, PathText}
-import org.apache.spark.sql.zorder.table.storage.TextFiles
+import org.apache.spark.sql.zorder.table.storage.{DriverReads, TextFiles}
 
 /**
  * A file below a directory.
@@ -170,7 +170,7 @@ private[zorder] object ActiveWriters {
   def jobOrUpload(fs: FileSystem, tree: DirectoryListing): Option[String] =
     tree.writer.orElse(UnfinishedFiles.upload(fs, tree))
 
-  /** Listings as far as the first writer. */
+  /** The first writer, and the listings, which are none if it writes several directories. */
   private case class WriterSearch(writer: Option[(Path, String)], listings: Seq[DirectoryListing])
 
   /**
@@ -188,12 +188,13 @@ private[zorder] object ActiveWriters {
     val several = (top +: above).distinct.filterNot(own).iterator.flatMap(dir =>
       TextFiles.children(fs, dir).map(_.getPath.getName).find(DirectoryListing.isScratch).map(dir -> _))
       .take(1).toList.headOption
-    dirs.foldLeft(WriterSearch(several, Vector.empty)) { (seen, dir) =>
-      if (seen.writer.isDefined) seen
-      else {
+    if (several.isDefined) WriterSearch(several, Nil)
+    else {
+      val seen = DriverReads.each(dirs, DriverReads.MostRequests) { dir =>
         val tree = DirectoryListing.walk(fs, dir)
-        WriterSearch(writer(tree).map(dir -> _), seen.listings :+ tree)
+        (tree, writer(tree).map(dir -> _))
       }
+      WriterSearch(seen.flatMap(_._2).headOption, seen.map(_._1))
     }
   }
 
