@@ -34,7 +34,13 @@ private[zorder] object ObjectStores {
     "wasabi",
     "dbfs")
 
+  /** Those that are known to show a file when it is closed, and what it replaces until then. */
+  private val whole = Set("s3", "s3a", "s3n", "gs", "oss", "cosn")
+
   def isOne(scheme: String): Boolean = scheme != null && schemes(scheme.toLowerCase(Locale.ROOT))
+
+  /** Whether a file that is being written may be there already, and empty, in place of the one of before: as on Azure. */
+  def showsUnfinished(scheme: String): Boolean = isOne(scheme) && !whole(scheme.toLowerCase(Locale.ROOT))
 }
 
 /**

@@ -26,7 +26,8 @@ private[zorder] object TextFiles {
 
   /** Writes `text`, in place of an earlier file if there is one. */
   def replace(fs: FileSystem, path: Path, text: String): Unit =
-    if (ObjectStores.isOne(path.toUri.getScheme)) put(fs, path, text) // a PUT is atomic, a rename is not
+    if (ObjectStores.showsUnfinished(fs.getUri.getScheme)) twice(fs, path, text)
+    else if (ObjectStores.isOne(path.toUri.getScheme)) put(fs, path, text) // a PUT is atomic, a rename is not
     else {
       val raw = unchecked(fs)
       val hidden = new Path(path.getParent, s".${path.getName.stripPrefix(".")}.${UUID.randomUUID}.tmp")
@@ -36,6 +37,19 @@ private[zorder] object TextFiles {
       } finally raw.delete(hidden, false)
       ()
     }
+
+  /**
+   * Under a second name first, where a file is empty until it is closed and no rename takes the place of another file.
+   * The second file stays if the writer dies: `read` looks there where the file is empty.
+   */
+  private def twice(fs: FileSystem, path: Path, text: String): Unit = {
+    put(fs, second(path), text)
+    put(fs, path, text)
+    fs.delete(second(path), false)
+    ()
+  }
+
+  private def second(path: Path): Path = new Path(path.getParent, s".${path.getName.stripPrefix(".")}.tmp")
 
   /** Like `replace`, but only if there is no such file yet; false if there is. */
   def createOnce(fs: FileSystem, path: Path, text: String): Boolean =
@@ -64,7 +78,14 @@ private[zorder] object TextFiles {
   }
 
   /** None if it does not exist or cannot be read. */
-  def read(fs: FileSystem, path: Path): Option[String] =
+  def read(fs: FileSystem, path: Path): Option[String] = content(fs, path) match {
+    case Some("") if ObjectStores.showsUnfinished(fs.getUri.getScheme) =>
+      // once the file is written, the second one is gone
+      content(fs, second(path)).filter(_.nonEmpty).orElse(content(fs, path))
+    case found => found
+  }
+
+  private def content(fs: FileSystem, path: Path): Option[String] =
     try {
       val in = unchecked(fs).open(path)
       try {
