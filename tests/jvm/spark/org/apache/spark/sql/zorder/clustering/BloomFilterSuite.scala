@@ -71,6 +71,19 @@ class BloomFilterSuite extends AnyFunSuite with RunFixture {
     assert(WrittenBloomFilters.mostRows(rows = 0, files = 1) === 0)
   }
 
+  test("columns of which the input files have filters keep them, beside those of the option") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val data = numbers(8000).selectExpr("id", "a", "b", "concat('k', uuid()) AS s").repartition(2)
+      data.write.option("parquet.bloom.filter.enabled#id", "true").parquet(path.toString)
+      assert(filters(path).map(_.keySet) === Seq(Set("id"), Set("id")))
+      done(zorder(path, "BY (a, b) WITH (fileCount = 4, force = true)"))
+      assert(filters(path).map(_.keySet) === Seq.fill(4)(Set("id")))
+      done(zorder(path, "FULL BY (a, b) WITH (fileCount = 2, bloom = 's')"))
+      assert(filters(path).map(_.keySet) === Seq.fill(2)(Set("id", "s")))
+    }
+  }
+
   test("without the option there are none") {
     withTempDir { dir =>
       val path = dir.resolve("t")

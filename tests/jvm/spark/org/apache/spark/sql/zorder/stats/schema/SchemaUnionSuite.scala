@@ -134,6 +134,10 @@ class SchemaUnionSuite extends AnyFunSuite with StatsFixture {
       val own = Map("owner" -> "us")
       val marked = footers(dir).map(f => f.copy(keyValues = f.keyValues ++ own + ("n" -> f.rows.toString)))
       assert(InputProperties.of(marked).keyValues == own)
+      // of most files
+      val filtered = footers(dir).map(_.copy(filtered = Set(Seq("id"))))
+      assert(InputProperties.of(filtered).blooms == Seq(Seq("id")))
+      assert(InputProperties.of(filtered.take(1) ++ footers(dir).drop(1)).blooms.isEmpty)
     }
   }
 }

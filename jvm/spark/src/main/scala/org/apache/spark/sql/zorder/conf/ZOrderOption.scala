@@ -229,7 +229,8 @@ object ZOrderOption {
       "columns",
       "none",
       "Columns whose values get a Bloom filter in each row group, for look-ups of single values that clustering " +
-        "does not serve, such as unique identifiers: 'id, s.f'.",
+        "does not serve, such as unique identifiers: 'id, s.f'. On plain Parquet, columns of which most input files " +
+        "have one keep theirs.",
       (o, v) => o.copy(bloom = v)
     ),
     Location,

@@ -134,6 +134,8 @@ object LeafNumbers {
  *   nothing else is known of such a file
  * @param packed
  *   top-level columns with a codec or an encoding that some Sparks cannot unpack, and its name
+ * @param filtered
+ *   columns with a Bloom filter in a row group, as Spark sees them
  */
 final case class FileFooter(
     file: DataFile,
@@ -148,7 +150,8 @@ final case class FileFooter(
     codecBytes: Map[String, Long],
     rowGroups: IndexedSeq[RowGroup],
     encrypted: Boolean,
-    packed: Set[(String, String)] = Set.empty) {
+    packed: Set[(String, String)] = Set.empty,
+    filtered: Set[Seq[String]] = Set.empty) {
 
   /** Whether nothing is known of the columns: for lack of a key, or of a library that knows their types. */
   def opaque: Boolean = encrypted || schema.opaque

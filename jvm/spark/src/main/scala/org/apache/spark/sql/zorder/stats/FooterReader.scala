@@ -144,6 +144,9 @@ private[stats] final class FooterReader(
           zones,
           nullFree)
       }
+      val filtered = schema.leaves.zip(byLeaf).collect {
+        case (leaf, found) if found.flatten.exists(_.getBloomFilterOffset > 0) => leaf.column
+      }
       val codecs = blocks.flatMap(_.getColumns.asScala).groupBy(_.getCodec.name)
         .map { case (codec, all) => codec -> all.map(_.getTotalSize).sum }
       FileFooter(
@@ -159,7 +162,8 @@ private[stats] final class FooterReader(
         codecs,
         groups,
         encrypted = false,
-        packed = Encodings.inDoubt(blocks))
+        packed = Encodings.inDoubt(blocks),
+        filtered = filtered.toSet)
     }
   }
 }

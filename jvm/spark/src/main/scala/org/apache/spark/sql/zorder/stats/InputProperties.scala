@@ -20,6 +20,8 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
  *   footer entries that all files have in common, less those of the writers themselves
  * @param int96
  *   columns with INT96 timestamps, which have no statistics
+ * @param blooms
+ *   columns with Bloom filters in most files that have rows
  * @param shortBinaryDecimals
  *   whether decimals that fit a long are stored as byte strings
  * @param refusals
@@ -30,6 +32,7 @@ final case class InputProperties(
     rowGroupBytes: Option[Long],
     keyValues: Map[String, String],
     int96: Seq[LeafColumn],
+    blooms: Seq[Seq[String]],
     shortBinaryDecimals: Boolean,
     refusals: Seq[ZOrderException])
 
@@ -64,12 +67,16 @@ object InputProperties {
     val extra = common.filterNot { case (k, _) => WritersOwn(k) || WritersPrefixes.exists(k.startsWith) }
     val leaves = footers.map(_.schema).distinct.flatMap(_.leaves)
     val int96 = leaves.filter(_.physical == "INT96").distinct
+    val filled = footers.filter(_.rows > 0)
+    val blooms = filled.flatMap(_.filtered).groupBy(identity).toSeq
+      .collect { case (column, found) if 2 * found.length > filled.length => column }
     val usual = if (full.isEmpty) None else Some(full(full.size / 2))
     InputProperties(
       codec,
       usual,
       extra.toMap,
       int96,
+      blooms.sortBy(_.mkString(".")),
       leaves.exists(isShortBinaryDecimal),
       refusals(footers.filter(_.encrypted)))
   }

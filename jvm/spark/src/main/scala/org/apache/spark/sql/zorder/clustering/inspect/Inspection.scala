@@ -175,7 +175,11 @@ object Inspection {
       own =>
         refuse("ZORDER_COLUMN_REFUSED.RESERVED_NAME", "column" -> own, "table" -> table.name)
     }
-    val blooms = WrittenBloomFilters.paths(session, table.name, union.schema, options.bloom)
+    val asked = WrittenBloomFilters.paths(session, table.name, union.schema, options.bloom)
+    // a format with its own schema says in its own properties which columns get some
+    val kept = if (table.managed.isDefined) Nil
+    else WrittenBloomFilters.kept(table.name, union.schema, inputProperties.blooms)
+    val blooms = (asked ++ kept).distinct
     session.conf.set(PinnedSession.TimestampType, union.timestamps)
     if (union.timestamps == "INT96" && !table.boundsBesideFiles) int96(statistics, inputProperties).foreach {
       column =>

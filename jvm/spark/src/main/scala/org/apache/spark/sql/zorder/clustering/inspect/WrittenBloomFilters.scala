@@ -11,9 +11,9 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import sparkzorder.curve.build.cut.TreeGrower
 
 /**
- * Bloom filters of the written row groups (option `bloom`). A look-up of one value then skips the row groups
- * that do not hold it, wherever the layout put the rows. Parquet leaves the filter of a row group out where a
- * dictionary tells its values exactly.
+ * Bloom filters of the written row groups: of the option `bloom`, and those that the input files have. A look-up of one
+ * value then skips the row groups that do not hold it, wherever the layout put the rows. Parquet leaves the filter of a
+ * row group out where a dictionary tells its values exactly.
  */
 private[clustering] object WrittenBloomFilters {
 
@@ -41,6 +41,10 @@ private[clustering] object WrittenBloomFilters {
       refuse("ZORDER_INVALID_OPTION.BLOOM_COLUMN", "column" -> name))
     path(table, schema, name, parts)
   }
+
+  /** Of columns of the input files, those that are still there with a type for a filter. */
+  def kept(table: String, schema: StructType, columns: Seq[Seq[String]]): Seq[Seq[String]] =
+    columns.flatMap(parts => Try(path(table, schema, parts.mkString("."), parts)).toOption)
 
   private def path(table: String, schema: StructType, name: String, parts: Seq[String]): Seq[String] = {
     val alike = schema.filter(_.name.equalsIgnoreCase(parts.head))
