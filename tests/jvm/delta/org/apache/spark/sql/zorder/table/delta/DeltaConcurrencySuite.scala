@@ -40,23 +40,26 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("a vacuum with a shorter retention than the table's own is refused during a run", SameOnAllLines) {
-    withTempDir { dir =>
-      val path = dir.resolve("t")
-      delta(path, 4000)
-      val vacuum = s"ZORDER VACUUM '$path' RETAIN 0 HOURS"
-      withConf("spark.databricks.delta.retentionDurationCheck.enabled" -> "false") {
-        var refusal = ""
-        val row = keeps(path)(meanwhile("delta-commit") {
-          refusal = intercept[ZOrderConflictException](one(vacuum)).condition
-        }(zorder(path, run)))
-        done(row)
-        assert(refusal === "ZORDER_CONFLICT.VACUUM_DURING_RUN" && files(path) === 8)
-        one(vacuum)
-        assert(dataFiles(path).size === 8)
+  for (own <- Seq("7 days", "0 hours"))
+    test(s"a vacuum that keeps no old file is refused during a run: the table says $own", SameOnAllLines) {
+      withTempDir { dir =>
+        val path = dir.resolve("t")
+        delta(path, 4000, Map("deletedFileRetentionDuration" -> s"interval $own"))
+        val vacuum = s"ZORDER VACUUM '$path' RETAIN 0 HOURS"
+        withConf("spark.databricks.delta.retentionDurationCheck.enabled" -> "false") {
+          var refusal = ""
+          val row = keeps(path)(meanwhile("delta-commit") {
+            val there = dataFiles(path)
+            refusal = intercept[ZOrderConflictException](one(vacuum)).condition
+            assert(dataFiles(path) === there)
+          }(zorder(path, run)))
+          done(row)
+          assert(refusal === "ZORDER_CONFLICT.VACUUM_DURING_RUN" && files(path) === 8)
+          one(vacuum)
+          assert(dataFiles(path).size === 8)
+        }
       }
     }
-  }
 
   test("a run whose new files somebody has deleted ends as a conflict", SameOnAllLines) {
     withTempDir { dir =>

@@ -372,6 +372,24 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
     }
   }
 
+  test("a vacuum that finds an empty directory alone has nothing to do", SameOnAllLines) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(1000).selectExpr("*", "cast(id % 2 as int) p").coalesce(1)
+        .write.format("delta").partitionBy("p").save(path.toString)
+      spark.sql(s"DELETE FROM delta.`$path` WHERE p = 1")
+      def vacuum(): (String, Long) = {
+        val row = one(s"ZORDER VACUUM '$path' RETAIN 0 HOURS")
+        (status(row), row.getAs[Long]("files_deleted"))
+      }
+      withConf("spark.databricks.delta.retentionDurationCheck.enabled" -> "false") {
+        assert(vacuum() === (("DELETED", 1L)) && Files.exists(path.resolve("p=1")))
+        assert(vacuum() === (("NOTHING_TO_DO", 0L)) && !Files.exists(path.resolve("p=1")))
+      }
+      assert(read(path).count() === 500)
+    }
+  }
+
   test(
     "a vacuum keeps files as long as the longer retention says, ours or Delta's own",
     SameOnAllLines,
@@ -407,7 +425,11 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
         aged(8)
         assert(vacuum("RETAIN 200 HOURS") === (("NOTHING_TO_DO", 0L)) && Files.exists(left))
         assert(vacuum("RETAIN 180.5 HOURS DRY RUN") === (("DRY_RUN", 1L)))
-        assert(vacuum() === (("DELETED", 1L)) && !Files.exists(left))
+      }
+      step("a file that is in no version is deleted where Delta's own vacuum would not look for it") {
+        withConf("spark.databricks.delta.vacuum.lite.enabled" -> "true") {
+          assert(vacuum() === (("DELETED", 1L)) && !Files.exists(left))
+        }
       }
       assert(read(path).count() === 4000)
     }

@@ -34,6 +34,7 @@ import org.apache.spark.sql.zorder.table.storage.{CrashPoint, RunClaim, TextFile
 /** Vacuum and removal, with Delta's own commands where it has them. */
 private[delta] object DeltaUpkeep {
   private val MillisPerHour = 3600000L
+  private val DayMs = 24 * MillisPerHour
 
   /** From 4.1 on Delta passes over every RETAIN but that of 0 hours, unless this is false. */
   private val RetainIgnored = "spark.databricks.delta.vacuum.retentionWindowIgnore.enabled"
@@ -50,25 +51,26 @@ private[delta] object DeltaUpkeep {
     val ownMs = DeltaLog.tombstoneRetentionMillis(table.snapshot.metadata)
     val keepMs = retention.atLeast(ownMs)
     val retain = if (keepMs == ownMs) "" else s" RETAIN ${hours(keepMs)} HOURS"
-    val statement = s"VACUUM ${sql(table)}$retain"
+    // a session may say LITE, which does not find the files of dead runs
+    val statement = s"VACUUM ${sql(table)} FULL$retain"
     val within = if (keepMs > ownMs) heeding(session) else session
     // asked before the listing, which may take long, and after it
-    val mayTakeStaged = !dryRun && keepMs < ownMs
+    val mayTakeStaged = !dryRun && keepMs < math.max(ownMs, DayMs)
     if (mayTakeStaged) refuseDuringRun(session, table)
     val named =
       try within.sql(s"$statement DRY RUN").collect().map(_.getString(0))
       catch { case e: IllegalArgumentException if isTooShort(e) => refuseTooShort(table, keepMs, ownMs, e) }
     // Delta also names directories without files
-    val bytes = lengths(table.paths, named.toSeq.map(new Path(_))).values.sum
+    val found = lengths(table.paths, named.toSeq.map(new Path(_)))
     if (!dryRun) {
       if (mayTakeStaged) refuseDuringRun(session, table)
       within.sql(statement).collect()
     }
-    if (named.isEmpty) Nil
-    else Seq(VacuumResult(table.root, named.length.toLong, bytes, 0L, VacuumStatus.Deleted))
+    if (found.isEmpty) Nil
+    else Seq(VacuumResult(table.root, found.size.toLong, found.values.sum, 0L, VacuumStatus.Deleted))
   }
 
-  /** Until its commit, the new files of a run are in no version, and not older than such a retention. */
+  /** Until its commit, the new files of a run are in no version, and may be older than a short retention. */
   private def refuseDuringRun(session: ClassicSession, table: DeltaClusterTable): Unit =
     RunClaim.holder(table.claims(session, table.roots)).foreach { run =>
       throw new ZOrderConflictException(
