@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.delta.{DeltaLog, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
-import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.{LongTest, SameOnAllLines, Steps}
 
@@ -166,6 +166,20 @@ class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
       } finally CrashPoint.meanwhile = _ => ()
       assert(providers(path) === before)
       assert(names(done(keeps(path)(zorder(path, eight))), "columns") === Seq("d"))
+    }
+  }
+
+  test("a table that becomes liquid during a run keeps its files") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 8000)
+      val before = paths(path, None)
+      val e = keeps(path)(intercept[ZOrderConflictException](
+        meanwhile("delta-written")(alter(path, "CLUSTER BY (a, b)"))(zorder(path, s"BY (a, b) $eight"))))
+      assert(e.condition === "ZORDER_CONFLICT.CLUSTERING_CHANGED", e.getMessage)
+      assert(paths(path, None) === before && clusteringColumns(path) === Seq("a", "b"))
+      done(keeps(path)(zorder(path, eight)))
+      assert(providers(path) === Map(Ours -> 8))
     }
   }
 

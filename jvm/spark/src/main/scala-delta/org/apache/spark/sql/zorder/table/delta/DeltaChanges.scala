@@ -17,9 +17,14 @@ final private[delta] class DeltaChanges(table: DeltaClusterTable, log: DeltaLog)
     before.protocol == now.protocol && SameMetadata.butForIdentities(before.metadata, now.metadata) &&
       sameClustering(before, now)
 
-  /** Whether Delta clusters by the same columns. */
-  def sameClustering(before: Snapshot, now: Snapshot): Boolean =
-    new LiquidClustering(table.name, "", now).columns == new LiquidClustering(table.name, "", before).columns
+  /** Whether both are liquid, or none is, and Delta clusters by the same columns. */
+  def sameClustering(before: Snapshot, now: Snapshot): Boolean = {
+    def clustering(snapshot: Snapshot) = {
+      val liquid = new LiquidClustering(table.name, "", snapshot)
+      (liquid.provider, liquid.columns)
+    }
+    clustering(before) == clustering(now)
+  }
 
   /**
    * The file with only the rows that it has lost; None if it has lost none.

@@ -170,9 +170,12 @@ final private[delta] class DeltaWrite(
     table.state.pending.committed(request, Some(version))
   }
 
-  /** Delta lets a commit pass beside `ALTER TABLE ... CLUSTER BY`, and its OPTIMIZE would leave our files as they are. */
+  /**
+   * Delta lets a commit pass beside `ALTER TABLE ... CLUSTER BY`, and its OPTIMIZE would leave our files as they are.
+   * Files that were written before the table became liquid have no name of ours.
+   */
   private def checkClustering(): Unit =
-    if (table.liquid.provider.isDefined && !changes.sameClustering(snapshot, log.update()))
+    if (!changes.sameClustering(snapshot, log.update()))
       throw new ZOrderConflictException("ZORDER_CONFLICT.CLUSTERING_CHANGED", "table" -> table.name)
 
   /**
