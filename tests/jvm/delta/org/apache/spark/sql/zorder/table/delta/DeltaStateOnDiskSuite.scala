@@ -42,6 +42,7 @@ class DeltaStateOnDiskSuite extends AnyFunSuite with DeltaFixture {
       assert(Files.list(pending).count() === 1 && runs(path) === 0)
       assert(status(zorder(path, "BY (a, b) WITH (fileCount = 4)")) === "NOTHING_TO_DO")
       assert(Files.list(pending).count() === 0 && runs(path) === 1)
+      refused(path, s"ZORDER ROLLBACK '$path'", "no run", "version of its last run is not known")
     }
   }
 }

@@ -197,7 +197,13 @@ trait ClusterTable {
 
   /** When a format that keeps its own list of files knows of no run that could be undone. */
   final private[table] def refuseNoRun(): Nothing =
-    refuse("ZORDER_CANNOT_ROLL_BACK.NO_RUN", "table" -> name)
+    if (state.lastCommits().exists(_.version.isEmpty))
+      refuse(
+        "ZORDER_CANNOT_ROLL_BACK.NO_RUN_LEFT",
+        "table" -> name,
+        "why" -> ("the version of its last run is not known, since the driver died after the commit; " +
+          "use the format's own statement, such as Delta's RESTORE"))
+    else refuse("ZORDER_CANNOT_ROLL_BACK.NO_RUN", "table" -> name)
 
   /** Removes all our traces. */
   def remove(): Unit

@@ -36,10 +36,15 @@ trait TableState {
    * run.
    */
   def lastRun(): Seq[RunRecord] = {
+    val run = lastCommits()
+    if (run.forall(_.version.isDefined)) run else Nil
+  }
+
+  /** The commits of that run, whether their versions are known or not. */
+  private[table] def lastCommits(): Seq[RunRecord] = {
     val commits = TableState.standing(runs())
       .filter(r => r.operation == Operation.Optimize && r.branch == branch)
-    val run = commits.lastOption.toSeq.flatMap(last => commits.filter(_.runId == last.runId))
-    if (run.forall(_.version.isDefined)) run else Nil
+    commits.lastOption.toSeq.flatMap(last => commits.filter(_.runId == last.runId))
   }
 
   /** The body of a stored layout. */
