@@ -2,9 +2,9 @@ package org.apache.spark.sql.zorder.skipping.scan.delta
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, EqualTo, Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, EqualTo, Expression, Literal, ScalaUDF}
 import org.apache.spark.sql.delta.DeltaLog
-import org.apache.spark.sql.types.{DateType, LongType, StringType}
+import org.apache.spark.sql.types.{BooleanType, DateType, LongType, StringType}
 import org.apache.spark.sql.zorder.skipping.NarrowedTables
 import sparkzorder.SameOnAllLines
 
@@ -38,6 +38,10 @@ class LoggedBoundsSuite extends AnyFunSuite with NarrowedTables {
       assert(read(EqualTo(AttributeReference("text", StringType)(), Literal("a=%b/3"))) === ((Some(4L), 4)))
       val day = Literal(java.time.LocalDate.parse("2026-01-04"))
       assert(read(EqualTo(AttributeReference("a day", DateType)(), day)) === ((Some(4L), 4)))
+      // its text does not say which function it is
+      val isThree = (part: Long) => part == 3L
+      val byFunction = ScalaUDF(isThree, BooleanType, Seq(AttributeReference("part", LongType)()))
+      assert(read(byFunction) === ((Some(40L), 40)))
       // a filter of rows leaves fewer files of the table, of which all bounds are read
       assert(read(EqualTo(AttributeReference("id", LongType)(), Literal(1L))) === ((Some(40L), 40)))
       assert(within(40, EqualTo(AttributeReference("part", LongType)(), Literal(3L))) === ((Some(40L), 40)))
