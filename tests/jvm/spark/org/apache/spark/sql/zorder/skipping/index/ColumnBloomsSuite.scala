@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.skipping.index
 
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
 import java.nio.file.Files
 import java.util.BitSet
 
@@ -10,6 +11,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.conf.BloomBudget
 import org.apache.spark.sql.zorder.stats.bloom.{BloomKey, BloomProbe, SplitBlockBloom}
 import org.apache.spark.util.Utils
 import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue}
@@ -147,6 +149,31 @@ class ColumnBloomsSuite extends AnyFunSuite {
       assert(kept.sum / 300.0 <= 3.0)
       assert(perFile <= 30 * 1024)
     }
+  }
+
+  test("a segment whose key only another version knows is left out: its files are kept") {
+    assert(Seq(-1, 4, 15, 16).forall(code => BloomKey.of(code).isEmpty))
+    assert(BloomKey.of(20) === Some(BloomKey.Fixed(4)))
+    withDir { dir =>
+      val writer = new BloomWriter(fs, dir)
+      // its code is 4
+      writer.add(0, 0, BloomKey.Fixed(-12), new Array[Int](8))
+      writer.add(0, 1, BloomKey.Int64, new Array[Int](8))
+      val stored = blooms(dir, LongType, writer.close().map(_._2))
+      val bytes = new ByteArrayOutputStream()
+      IndexBlooms.write(new IndexBlooms(BloomBudget.Default, Map(0 -> stored)), new DataOutputStream(bytes))
+      val in = new DataInputStream(new ByteArrayInputStream(bytes.toByteArray))
+      val read = IndexBlooms.read(in)((_, s) => blooms(dir, LongType, s.segments)).columns(0)
+      assert(read.stored.segments.map(_.key) === Seq(BloomKey.Int64))
+      val kept = read.narrow(all(2), Condition.equal(NormalizedLong(1)), new Array[Long](2))
+      assert(kept.get(0) && !kept.get(1))
+    }
+  }
+
+  test("of a value of another kind than the key's, nothing is said") {
+    assert(BloomKey.Bytes.probe(NormalizedLong(1), StringType) === BloomProbe.Unknown)
+    for (key <- Seq(BloomKey.Int32, BloomKey.Int64, BloomKey.Fixed(6)))
+      assert(key.probe(NormalizedBytes("1".getBytes), LongType) === BloomProbe.Unknown)
   }
 
   test("a flipped bit, a file that is cut off or gone: the files are read, and it is told") {

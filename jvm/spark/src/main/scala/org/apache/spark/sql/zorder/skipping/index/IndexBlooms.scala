@@ -53,7 +53,12 @@ object IndexBlooms {
     }
   }
 
-  /** @param column makes the filters of the column with this number */
+  /**
+   * Filters whose keys only another version knows are left out: their files have none.
+   *
+   * @param column
+   *   makes the filters of the column with this number
+   */
   private[skipping] def read(in: DataInputStream)(column: (
       Int,
       ColumnSegments) => ColumnBlooms): IndexBlooms = {
@@ -62,9 +67,12 @@ object IndexBlooms {
       val number = in.readInt()
       val without = readInts(in)
       val segments = Seq.fill(in.readInt()) {
-        BloomSegment(in.readUTF(), in.readLong(), in.readInt(), BloomKey.of(in.readInt()), readInts(in))
+        val (file, offset, blocks) = (in.readUTF(), in.readLong(), in.readInt())
+        val key = BloomKey.of(in.readInt())
+        val files = readInts(in)
+        key.map(BloomSegment(file, offset, blocks, _, files))
       }
-      number -> column(number, ColumnSegments(segments, without))
+      number -> column(number, ColumnSegments(segments.flatten, without))
     }
     new IndexBlooms(budget, columns.toMap)
   }

@@ -40,58 +40,57 @@ sealed abstract class BloomKey(val code: Int) extends Serializable {
 
   /** What to ask for a value of the table's column. */
   final def probe(normalized: NormalizedValue, dataType: DataType): BloomProbe =
-    if (BloomKey.oldCalendar(normalized, dataType)) BloomProbe.Unknown
-    else of(normalized).fold[BloomProbe](BloomProbe.Absent)(BloomProbe.Hash(_))
+    if (BloomKey.oldCalendar(normalized, dataType)) BloomProbe.Unknown else of(normalized)
 
-  /** None where the file's type has no such value. */
-  protected def of(normalized: NormalizedValue): Option[Long]
+  /** Absent where the file's type has no such value; unknown where the value is of another kind. */
+  protected def of(normalized: NormalizedValue): BloomProbe
 }
 
 object BloomKey {
 
   case object Int32 extends BloomKey(0) {
     override private[bloom] def hash(reader: ColumnReader): Long = XXH64.hashInt(reader.getInteger, 0L)
-    override protected def of(normalized: NormalizedValue): Option[Long] =
-      whole(normalized).filter(v => v.isValidInt).map(v => XXH64.hashInt(v.toInt, 0L))
+    override protected def of(normalized: NormalizedValue): BloomProbe =
+      number(normalized)(v => if (v.isValidInt) Some(XXH64.hashInt(v.toInt, 0L)) else None)
   }
 
   case object Int64 extends BloomKey(1) {
     override private[bloom] def hash(reader: ColumnReader): Long = XXH64.hashLong(reader.getLong, 0L)
-    override protected def of(normalized: NormalizedValue): Option[Long] =
-      whole(normalized).filter(_.isValidLong).map(v => XXH64.hashLong(v.toLong, 0L))
+    override protected def of(normalized: NormalizedValue): BloomProbe =
+      number(normalized)(v => if (v.isValidLong) Some(XXH64.hashLong(v.toLong, 0L)) else None)
   }
 
   /** Microseconds of the table, stored as milliseconds. */
   case object Millis extends BloomKey(2) {
     override private[bloom] def hash(reader: ColumnReader): Long = Int64.hash(reader)
-    override protected def of(normalized: NormalizedValue): Option[Long] =
-      whole(normalized).filter(_ % 1000 == 0).map(v => XXH64.hashLong((v / 1000).toLong, 0L))
+    override protected def of(normalized: NormalizedValue): BloomProbe =
+      number(normalized)(v => if (v % 1000 == 0) Some(XXH64.hashLong((v / 1000).toLong, 0L)) else None)
   }
 
   case object Bytes extends BloomKey(3) {
     override private[bloom] def hash(reader: ColumnReader): Long = hashed(reader.getBinary.getBytesUnsafe)
-    override protected def of(normalized: NormalizedValue): Option[Long] = normalized match {
-      case NormalizedBytes(bytes) => Some(hashed(bytes))
-      case _ => None
+    override protected def of(normalized: NormalizedValue): BloomProbe = normalized match {
+      case NormalizedBytes(bytes) => BloomProbe.Hash(hashed(bytes))
+      case _ => BloomProbe.Unknown
     }
   }
 
   /** Decimals as numbers of `width` bytes. */
   final case class Fixed(width: Int) extends BloomKey(FixedFrom + width) {
     override private[bloom] def hash(reader: ColumnReader): Long = Bytes.hash(reader)
-    override protected def of(normalized: NormalizedValue): Option[Long] = {
-      val bytes = whole(normalized).map(_.bigInteger.toByteArray).filter(_.length <= width)
-      bytes.map { b =>
-        val sign: Byte = if (b(0) < 0) -1 else 0
-        hashed(Array.fill(width - b.length)(sign) ++ b)
-      }
+    override protected def of(normalized: NormalizedValue): BloomProbe = number(normalized) { v =>
+      val b = v.bigInteger.toByteArray
+      val sign: Byte = if (b(0) < 0) -1 else 0
+      if (b.length <= width) Some(hashed(Array.fill(width - b.length)(sign) ++ b)) else None
     }
   }
 
   private val FixedFrom = 16
 
-  def of(code: Int): BloomKey =
-    Seq(Int32, Int64, Millis, Bytes).find(_.code == code).getOrElse(Fixed(code - FixedFrom))
+  /** The key of that code; None for one that only another version knows. */
+  def of(code: Int): Option[BloomKey] =
+    if (code > FixedFrom) Some(Fixed(code - FixedFrom))
+    else Seq[BloomKey](Int32, Int64, Millis, Bytes).find(_.code == code)
 
   /** How a file's column of type `stored` holds values of the table's column; None where that is in doubt. */
   def of(stored: PrimitiveType, column: StatColumn): Option[BloomKey] = {
@@ -153,6 +152,13 @@ object BloomKey {
         _: BsonLogicalTypeAnnotation => true
     case _ => false
   }
+
+  /** What to ask for a number. `hash` is None where the file's type has no such number. */
+  private def number(normalized: NormalizedValue)(hash: BigInt => Option[Long]): BloomProbe =
+    whole(normalized) match {
+      case None => BloomProbe.Unknown
+      case Some(v) => hash(v).fold[BloomProbe](BloomProbe.Absent)(BloomProbe.Hash(_))
+    }
 
   /** The number that a normalized value stands for: of wide decimals, 16 bytes with the sign turned over. */
   private def whole(normalized: NormalizedValue): Option[BigInt] = normalized match {
