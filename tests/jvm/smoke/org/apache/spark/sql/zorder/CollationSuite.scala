@@ -5,6 +5,13 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.BINARY
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.skipping.index.{
+  ColumnRanges,
+  IndexedColumn,
+  IndexedFiles,
+  NoRanges,
+  StatisticsIndex
+}
 import org.apache.spark.sql.zorder.stats.{FileOrigin, ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.stats.bloom.BloomKey
 
@@ -42,5 +49,19 @@ class CollationSuite extends AnyFunSuite with ZOrderSession with StatementRows {
     val stored = Types.optional(BINARY).as(LogicalTypeAnnotation.stringType()).named("v")
     assert(ParquetZones.decoder(stored, column, FileOrigin("", Map.empty)).isEmpty)
     assert(BloomKey.of(stored, column).isEmpty)
+  }
+
+  test("what an index has of the bytes of a text with a collation answers no filter (Spark 4)") {
+    assume(spark.version.head >= '4', "Spark 3.5 has no collations")
+    for ((text, answers) <- Seq("STRING" -> true, "STRING COLLATE UNICODE_CI" -> false)) {
+      val dataType = DataType.fromDDL(text)
+      val ranges = new ColumnRanges(dataType, Array(ColumnRanges.OnlyNulls), Array(1L), Array(0, 0), NoRanges)
+      val index = new StatisticsIndex(
+        IndexedFiles.of(Seq(("f", 7L, 0L, 1L))),
+        IndexedSeq(IndexedColumn("s", Seq("s"), dataType, absentIsNull = true)),
+        caseSensitive = false,
+        (_: Int) => Some(ranges))
+      assert(index.rangesOf("s", dataType).isDefined === answers, text)
+    }
   }
 }

@@ -210,6 +210,24 @@ class AggregateSuite extends AnyFunSuite with SkippedScans with Steps {
     }
   }
 
+  test("a file that Spark cannot read as the column's type is counted by nobody", SameOnAllLines) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      withTable("mixed_types") {
+        for (c <- Seq("cast(id as int) c", "concat('k', id) c"))
+          spark.range(0, 4, 1, 1).selectExpr(c).write.mode("append").parquet(path.toString)
+        spark.sql(s"CREATE TABLE mixed_types (c INT) USING parquet LOCATION '$path'")
+        aged(path)
+        assert(status(one("ZORDER INDEX mixed_types")) === "INDEXED")
+        def failure: String = {
+          val e = intercept[Exception](spark.sql("SELECT count(c) FROM mixed_types").collect())
+          Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).toList.last.getClass.getName
+        }
+        assert(failure === withoutSkipping(failure))
+      }
+    }
+  }
+
   test("directories are listed once more only where some file has an answer") {
     withTempDir { dir =>
       val path = dir.resolve("t")

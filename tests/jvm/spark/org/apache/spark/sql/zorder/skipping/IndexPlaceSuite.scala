@@ -1,11 +1,13 @@
 package org.apache.spark.sql.zorder.skipping
 
-import java.nio.file.{Files, Path}
+import java.nio.file.{Files, Path, StandardCopyOption}
 
 import scala.collection.JavaConverters._
 
+import org.apache.hadoop.fs.FileStatus
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.OtherRawFileSystem
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.skipping.index.IndexPlace
 import org.apache.spark.sql.zorder.table.GuardedFileSystem
@@ -92,6 +94,36 @@ class IndexPlaceSuite extends AnyFunSuite with SkippedScans with Steps {
     }
   }
 
+  test("an index on another file system does not go by its clock", SameOnAllLines) {
+    withTempDir { dir =>
+      val path = Files.createDirectory(dir.resolve("t"))
+      val file = path.resolve("f.parquet")
+      spark.range(0, 16, 1, 16).write.parquet(dir.resolve("rows").toString)
+      val rows =
+        Files.list(dir.resolve("rows")).iterator.asScala.filter(_.toString.endsWith(".parquet")).toList
+      val same = rows.groupBy(Files.size(_)).values.find(_.length > 1).get
+      Files.copy(same.head, file)
+      withConf(
+        key -> s"other://${dir.resolve("indexes")}",
+        "fs.other.impl" -> classOf[AheadFileSystem].getName,
+        "fs.other.impl.disable.cache" -> "true") {
+        assert(status(one(s"ZORDER INDEX '$path'")) === "INDEXED")
+        step("a file that is replaced within the same second is read") {
+          val time = Files.getLastModifiedTime(file)
+          Files.copy(same(1), file, StandardCopyOption.REPLACE_EXISTING)
+          Files.setLastModifiedTime(file, time)
+          val id = spark.read.parquet(same(1).toString).head().getLong(0)
+          assert(opens(spark.read.parquet(path.toString).where(s"id = $id")) === 1)
+        }
+        step("when it is older, a refresh reads its footer") {
+          aged(path)
+          assert(one(s"ZORDER REFRESH INDEX '$path'").getAs[Long]("footers_read") === 1)
+          assert(opens(spark.read.parquet(path.toString).where("id < 0")) === 0)
+        }
+      }
+    }
+  }
+
   test("a table's folder depends on nothing but where the table is") {
     def folder(root: String): String =
       IndexPlace("file:/indexes").of(new org.apache.hadoop.fs.Path(root)).toString
@@ -135,5 +167,13 @@ class IndexPlaceSuite extends AnyFunSuite with SkippedScans with Steps {
         assert(opens(spark.read.parquet(path.toString).where("id = 45")) === 1)
       }
     }
+  }
+}
+
+/** A place of indexes whose clock is ahead of that of the tables. */
+class AheadFileSystem extends OtherRawFileSystem {
+  override def getFileStatus(path: org.apache.hadoop.fs.Path): FileStatus = {
+    val s = super.getFileStatus(path)
+    new FileStatus(s.getLen, s.isDirectory, 1, s.getBlockSize, s.getModificationTime + 10000L, s.getPath)
   }
 }

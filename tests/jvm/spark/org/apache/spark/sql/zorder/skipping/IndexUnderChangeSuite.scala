@@ -1,8 +1,10 @@
 package org.apache.spark.sql.zorder.skipping
 
 import java.io.InterruptedIOException
+import java.nio.ByteBuffer
 import java.nio.file.{Files, Path, StandardCopyOption}
 import java.util.concurrent.{Executors, TimeUnit}
+import java.util.zip.CRC32
 
 import scala.jdk.CollectionConverters._
 import scala.util.Random
@@ -12,10 +14,20 @@ import org.scalatest.concurrent.Eventually._
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.{Seconds, Span}
 
+import org.apache.spark.sql.types.LongType
 import org.apache.spark.sql.zorder.{UncompiledQueries, ZOrderSession}
-import org.apache.spark.sql.zorder.skipping.index.LoadedIndexes
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.skipping.index.{
+  FileColumn,
+  IndexFile,
+  IndexStore,
+  LoadedIndexes,
+  StatisticsIndex
+}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
+import sparkzorder.curve.NormalizedLong
 import sparkzorder.mark.SameOnAllLines
 
 /** Whatever becomes of the files and of the index between two queries, no query misses a row. */
@@ -185,6 +197,63 @@ class IndexUnderChangeSuite extends AnyFunSuite with UncompiledQueries {
       nothingIsMissed(path, new Random(1))
       assert(spark.sql(s"ZORDER INDEX '$path'").head().getAs[String]("status") === "INDEXED")
       assert(spark.sql(s"ZORDER DESCRIBE INDEX '$path'").head().getAs[Long]("files") === 2)
+    }
+  }
+
+  /** The bytes of an index as another version writes them, by rules of that number; None where it knows none. */
+  private def by(rules: Option[Int], of: StatisticsIndex): Array[Byte] = {
+    val bytes = IndexFile.bytes(of)
+    val end = bytes.length - 16
+    val numbers = ByteBuffer.wrap(bytes)
+    val start = end - numbers.getInt(end)
+    val number = rules.fold(Array.emptyByteArray)(n => ByteBuffer.allocate(4).putInt(n).array)
+    val directory = bytes.slice(start, end - 4) ++ number
+    val sum = new CRC32()
+    sum.update(directory, 0, directory.length)
+    val trailer = ByteBuffer.allocate(16).putInt(directory.length).putInt(sum.getValue.toInt)
+      .putLong(numbers.getLong(end + 8)).array
+    bytes.take(start) ++ directory ++ trailer
+  }
+
+  test("an index by older rules is not believed and made anew, and one by later rules is unreadable") {
+    withTempDir { dir =>
+      val path = Files.createDirectory(dir.resolve("t"))
+      val root = new org.apache.hadoop.fs.Path(s"file:$path")
+      val indexes = path.resolve("_zorder/index")
+      (0 until 2).foreach(i => put(file(i.toLong, i * 100L), path.resolve(s"f$i.parquet")))
+      spark.sql(s"ZORDER INDEX '$path' WITH (bloom = 'a', bloomBudget = '900%')").collect()
+      val store = IndexStore.of(Shims.classic(spark), root)
+      def found(id: Int): Long = {
+        LoadedIndexes.forget(root)
+        spark.read.parquet(path.toString).where(s"id = $id").count()
+      }
+      def described(column: String): Seq[Any] =
+        spark.sql(s"ZORDER DESCRIBE INDEX '$path'").collect().map(_.getAs[Any](column)).toSeq
+      val made = store.newest().get._2
+      val narrow = FileColumn.ranges(
+        LongType,
+        IndexedSeq.fill(2)(FileColumn.between(NormalizedLong(0), NormalizedLong(9), 0L)))
+      val wrong = new StatisticsIndex(
+        made.files,
+        made.columns,
+        made.caseSensitive,
+        (c: Int) => if (made.columns(c).sql == "id") Some(narrow) else made.rangesAt(c),
+        made.blooms)
+      Files.write(indexes.resolve("index-2"), by(None, wrong))
+      assert(found(150) === 1)
+      assert(described("files") === Seq(0, 0))
+      assert(described("note").forall(_.toString.contains("an older version of spark-zorder made it")))
+      assert(spark.sql(s"ZORDER REFRESH INDEX '$path'").head().getAs[Long]("footers_read") === 2)
+      assert(described("files") === Seq(2, 2) && described("bloom_files") === Seq(0, 2))
+      assert(described("note") === Seq(null, null) && found(150) === 1)
+      Files.write(indexes.resolve("index-9"), by(Some(1000), store.newest().get._2))
+      assert(found(150) === 1)
+      for (statement <- Seq("REFRESH", "DESCRIBE")) {
+        val refused = intercept[ZOrderException](spark.sql(s"ZORDER $statement INDEX '$path'").collect())
+        assert(refused.condition === "ZORDER_STATE_UNREADABLE.INDEX")
+      }
+      assert(spark.sql(s"ZORDER INDEX '$path'").head().getAs[String]("status") === "INDEXED")
+      assert(described("files") === Seq(2, 2))
     }
   }
 

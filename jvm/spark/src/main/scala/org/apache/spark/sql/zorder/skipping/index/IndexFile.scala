@@ -30,9 +30,9 @@ import org.apache.spark.sql.zorder.expr.normalized.NormalizedLongType
  * }}}
  *
  * The directory says what each section is, where, and its CRC32. It ends with where Bloom filters are, which
- * columns have values in place of ranges, which are expressions, and, for a table of a format, what its files
- * have under the names of columns. A file that is cut off, or not ours, or whose sums do not agree, is no
- * index.
+ * columns have values in place of ranges, which are expressions, for a table of a format what its files have
+ * under the names of columns, and by which rules its entries were made. A file that is cut off, or not ours, or
+ * whose sums do not agree, is no index.
  */
 private[skipping] object IndexFile {
   import IndexArrays._
@@ -40,6 +40,13 @@ private[skipping] object IndexFile {
   private val Magic = 0x5a4f524449445801L // "ZORDIDX" and the version of the format
   private val MagicBytes = 8
   private val TrailerBytes = 4 + 4 + MagicBytes
+
+  /**
+   * The rules by which entries are made: what counts as a bound, and what a filter is made of. It goes up where
+   * less is believed of files than before, since entries by older rules may be wrong. Versions that know none
+   * wrote no number, which is 0 here.
+   */
+  private val Rules = 1
 
   /** A section: where it lies, its bytes there, its bytes unpacked, its sum. */
   final private case class Section(offset: Long, packed: Int, plain: Int, crc: Long)
@@ -68,7 +75,7 @@ private[skipping] object IndexFile {
         s"The index has no ranges of ${index.columns(c).sql}."))
       index.columns(c) -> section(writeRanges(r, _))
     }
-    val said = Directory(index.caseSensitive, f.count, files, columns, index.blooms, index.identities)
+    val said = Directory(index.caseSensitive, f.count, files, columns, index.blooms, index.identities, Rules)
     val directory = packedBytes(Directory.write(said, _))
     data.write(directory)
     data.writeInt(directory.length)
@@ -79,8 +86,9 @@ private[skipping] object IndexFile {
   }
 
   /**
-   * The index in a file, its columns not yet loaded; None for a file that is none. Throws [[IndexTooLarge]]
-   * if not even the list of files is admitted, and what the storage throws.
+   * The index in a file, its columns not yet loaded; None for a file that is none. One that was made by older
+   * rules has its columns and no entries. Throws [[IndexTooLarge]] if not even the list of files is admitted,
+   * [[LaterIndex]] if it was made by later rules, and what the storage throws.
    *
    * @param admit
    *   is asked before so many bytes of memory are taken. A column that it refuses counts as unknown, and is
@@ -126,6 +134,32 @@ private[skipping] object IndexFile {
       failed: Throwable => Unit): StatisticsIndex = {
     val said =
       Directory.read(directory)((dataType, stored) => new ColumnBlooms(stored, dataType, filters, failed))
+    if (said.rules > Rules) throw new LaterIndex(bytes.path)
+    else if (said.rules < Rules)
+      withoutEntries(said, new ColumnBlooms(ColumnSegments.Empty, _, filters, failed))
+    else whole(bytes, said, admit, failed)
+  }
+
+  /** What an index is of, for a refresh to make it anew. Filters are those of no file. */
+  private def withoutEntries(said: Directory, noBlooms: DataType => ColumnBlooms): StatisticsIndex = {
+    val columns = said.columns.map(_._1)
+    new StatisticsIndex(
+      IndexedFiles.of(Nil),
+      columns,
+      said.caseSensitive,
+      _ => None,
+      new IndexBlooms(
+        said.blooms.budget,
+        said.blooms.columns.map { case (c, _) => c -> noBlooms(columns(c).dataType) }),
+      said.identities,
+      byOlderRules = true)
+  }
+
+  private def whole(
+      bytes: IndexBytes,
+      said: Directory,
+      admit: Long => Boolean,
+      failed: Throwable => Unit): StatisticsIndex = {
     import said.{blooms, caseSensitive, columns, count, files, identities}
     if (!admit(IndexSizes.ofFiles(count, files.map(_.plain.toLong)))) throw new IndexTooLarge(bytes.path)
     val ranges = new LoadedRanges(bytes, count, columns, admit, failed)
@@ -204,6 +238,8 @@ private[skipping] object IndexFile {
    *   the sections of the list of files: paths, lengths, times, numbers of rows, times of reading
    * @param columns
    *   each with the section of its ranges
+   * @param rules
+   *   by which the entries were made
    */
   final private case class Directory(
       caseSensitive: Boolean,
@@ -211,7 +247,8 @@ private[skipping] object IndexFile {
       files: IndexedSeq[Section],
       columns: IndexedSeq[(IndexedColumn, Section)],
       blooms: IndexBlooms,
-      identities: Map[String, String])
+      identities: Map[String, String],
+      rules: Int)
 
   private object Directory {
 
@@ -242,13 +279,12 @@ private[skipping] object IndexFile {
         out.writeInt(e.columns.length)
         e.columns.foreach(out.writeUTF)
       }
-      if (identities.nonEmpty) {
-        out.writeInt(identities.size)
-        identities.toSeq.sorted.foreach { case (name, identity) =>
-          out.writeUTF(name)
-          out.writeUTF(identity)
-        }
+      out.writeInt(identities.size)
+      identities.toSeq.sorted.foreach { case (name, identity) =>
+        out.writeUTF(name)
+        out.writeUTF(identity)
       }
+      out.writeInt(directory.rules)
     }
 
     /** @param bloomsOf the filters of a column of this type */
@@ -273,10 +309,11 @@ private[skipping] object IndexFile {
       val identities =
         if (in.available() == 0) Map.empty[String, String]
         else Seq.fill(in.readInt())(in.readUTF() -> in.readUTF()).toMap
+      val rules = if (in.available() == 0) 0 else in.readInt()
       val named = columns.zipWithIndex.map { case ((column, section), c) =>
         column.copy(values = listed(c), expression = computed.get(c)) -> section
       }
-      Directory(caseSensitive, count, files, named, blooms, identities)
+      Directory(caseSensitive, count, files, named, blooms, identities, rules)
     }
 
     private def readExpression(in: DataInputStream): IndexedExpression =
@@ -461,6 +498,10 @@ private object IndexSizes {
 
 /** Bytes that no index has. */
 final private class BrokenIndex(message: String) extends IOException(message)
+
+/** An index whose entries may mean what this version does not know. */
+final private[index] class LaterIndex(path: Path)
+    extends IOException(s"$path was made by a later version of spark-zorder")
 
 /** Not even the list of files of an index may be loaded. */
 final private[skipping] class IndexTooLarge(path: Path)

@@ -25,7 +25,8 @@ import org.apache.spark.sql.zorder.table.file.PathText
 final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
 
   /**
-   * The newest whole index with its number; None without one.
+   * The newest whole index with its number; None without one, and where a later version has made it: what it
+   * has, an older index may not have.
    *
    * @param found
    *   what [[listed]] has found
@@ -46,7 +47,12 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
       if (index.isEmpty) logWarning(s"${status.getPath} is no whole index of spark-zorder and is left out")
       index.map(n -> _)
     }
-    if (read.hasNext) Some(read.next()) else None
+    try if (read.hasNext) Some(read.next()) else None
+    catch {
+      case e: LaterIndex =>
+        logWarning(s"${e.getMessage}: no files are skipped by it")
+        None
+    }
   }
 
   /** The newest whole index, for callers that need none: None, too, where the storage fails. */
@@ -125,6 +131,12 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
 
   /** Deletes the index; false if there was none. */
   def drop(): Boolean = fs.exists(dir) && fs.delete(dir, true)
+
+  /** Whether indexes lie on the file system of the table at `root`, whose times are by the same clock then. */
+  def sharesClockOf(root: Path): Boolean = {
+    val (here, table) = (fs.makeQualified(dir).toUri, root.toUri)
+    here.getScheme == table.getScheme && here.getAuthority == table.getAuthority
+  }
 
   /** What time it is at the store, which may differ from ours: the time that a new file gets. */
   def clock(): Long = {

@@ -21,6 +21,8 @@ import org.apache.spark.sql.zorder.table.file.PathText
  * @param identities
  *   of a table of a format: what files had under the names of the top-level columns when the index was made;
  *   see [[org.apache.spark.sql.zorder.table.FormatIndexing]]
+ * @param byOlderRules
+ *   whether the file that it was read from has entries that are not believed any more: here it has none
  */
 final class StatisticsIndex(
     val files: IndexedFiles,
@@ -28,7 +30,8 @@ final class StatisticsIndex(
     val caseSensitive: Boolean,
     val rangesAt: Int => Option[ColumnRanges],
     val blooms: IndexBlooms = IndexBlooms.None,
-    val identities: Map[String, String] = Map.empty) {
+    val identities: Map[String, String] = Map.empty,
+    val byOlderRules: Boolean = false) {
 
   private lazy val bySql: Map[String, Int] = {
     // names that differ in their case only are one name to a session that does not tell them apart
@@ -49,9 +52,9 @@ final class StatisticsIndex(
   def bloomsOf(sql: String, dataType: DataType): Option[ColumnBlooms] =
     numberOf(sql, dataType).flatMap(blooms.columns.get)
 
-  /** The number of a column of that name and type. */
+  /** The number of a column of that name and type; None for texts whose order is not that of their bytes. */
   def numberOf(sql: String, dataType: DataType): Option[Int] =
-    bySql.get(folded(sql)).filter(columns(_).dataType == dataType)
+    bySql.get(folded(sql)).filter(columns(_).dataType == dataType && !TypeText.hasCollation(dataType))
 
   /** The number of an expression that a filter has, if the session means by it what the index does. */
   def numberOf(e: Expression): Option[Int] =
@@ -59,9 +62,9 @@ final class StatisticsIndex(
     if (byMeaning.isEmpty || !typesOfMeanings(e.dataType)) None
     else ExpressionMeaning.of(e, SQLConf.get).flatMap(byMeaning.get)
 
-  /** Expressions that an older version of ours has written down: no filter is asked of them. */
+  /** What an older version of ours has written down: no filter is asked of it. */
   def outdated: Seq[IndexedColumn] =
-    columns.filter(_.expression.exists(e => !ExpressionMeaning.isCurrent(e.meaning)))
+    columns.filter(byOlderRules || _.expression.exists(e => !ExpressionMeaning.isCurrent(e.meaning)))
 
   /** This index with these Bloom filters. */
   def withBlooms(filters: IndexBlooms): StatisticsIndex =
@@ -138,8 +141,8 @@ final case class IndexedExpression(meaning: String, columns: Seq[String])
  * @param modified
  *   modification times in milliseconds, as the listing had them that the footers were read by
  * @param readAt
- *   when the footer was read, by the store's own clock; `Long.MaxValue` for a file of one of our runs, whose
- *   name nobody uses again
+ *   when the footer was read, by the store's own clock, or earlier; `Long.MaxValue` for a file of one of our
+ *   runs, whose name nobody uses again
  */
 final class IndexedFiles(
     val paths: Array[String],

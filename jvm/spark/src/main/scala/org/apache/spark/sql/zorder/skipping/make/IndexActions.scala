@@ -173,12 +173,14 @@ object IndexActions extends Logging {
       before: StatisticsIndex,
       begun: Option[FileStatus],
       strict: Boolean): Option[Row] = {
-    // a column that is gone, or has another type now, leaves the index
+    // a column that is gone, or has another type now, or a collation, leaves the index
     val columns = IndexColumnResolver.still(table.dataSchema, before.columns)
     val computed = new IndexExpressionResolver(session, table).still(before.columns)
     val left = before.columns.map(_.sql).diff(columns.map(_._1.sql) ++ computed.columns.map(_.sql))
     if (left.nonEmpty)
-      logWarning(s"The index of ${table.name} is without ${left.mkString(", ")} from now on: the table has no such column")
+      logWarning(
+        s"The index of ${table.name} is without ${left.mkString(", ")} from now on: the table has no such column, or " +
+          "none that an index can have")
     val filtered = before.blooms.columns.keys.map(before.columns(_).path).toSeq
     write(
       session,
@@ -205,6 +207,10 @@ object IndexActions extends Logging {
       case None => refuseWithout(table, store, ref)
       case Some((_, index)) =>
         val expressions = new IndexExpressionResolver(session, table)
+        val older =
+          if (index.byOlderRules)
+            Some("not used: an older version of spark-zorder made it; ZORDER REFRESH INDEX makes it anew")
+          else None
         index.columns.indices.map { c =>
           val column = index.columns(c)
           val ranges = index.rangesAt(c)
@@ -221,7 +227,8 @@ object IndexActions extends Logging {
             blooms.fold(0L)(_.stored.filters.toLong),
             blooms.fold(0L)(_.stored.bytes),
             if (column.values) ranges.fold(0L)(_.filesOfValues) else 0L,
-            expressions.unused(column).orElse(withoutBounds(column, index.files.count.toLong, ranges)).orNull)
+            older.orElse(expressions.unused(column))
+              .orElse(withoutBounds(column, index.files.count.toLong, ranges)).orNull)
         }
     }
   }
@@ -302,7 +309,8 @@ object IndexActions extends Logging {
 
   /**
    * The time at the store, after a wait of two seconds at most: then the newest file is old enough to be
-   * trusted.
+   * trusted. Where the index lies on another file system, nobody knows the time at that of the files: it is
+   * taken for a minute earlier, without a wait, and a later refresh reads the footers of younger files again.
    */
   private def clockWhenTrusted(
       session: ClassicSession,
@@ -311,12 +319,16 @@ object IndexActions extends Logging {
       newest: Long): Long = {
     val now = clock(session, table, store)
     val left = newest + IndexedFiles.RacyMs - now
-    if (left < 0 || left > IndexedFiles.RacyMs) now
+    if (!store.sharesClockOf(table.root)) math.min(now, System.currentTimeMillis()) - OtherClockMs
+    else if (left < 0 || left > IndexedFiles.RacyMs) now
     else {
       Thread.sleep(left + 1)
       store.clock()
     }
   }
+
+  /** Clocks of two stores differ by less. */
+  private val OtherClockMs = 60L * 1000
 
   /** For what is said of plain Parquet alone. */
   private[zorder] def plain(session: ClassicSession, ref: TableRef): ParquetTable =

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.functions.{col, count, expr, lit, max, min, octet_length, when}
 import org.apache.spark.sql.types.{BinaryType, StringType, StructField}
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.expr.Normalization
+import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.index._
@@ -103,13 +103,19 @@ final private[make] class IndexBuilder(
       ours: String => Boolean): IndexEntry = {
     val footer = statistics.footer
     val path = keys.of(new Path(file.path))
+    lazy val types = ColumnPath.ofSchema(footer.schema.spark).toMap
     val of = fromFooters.indices.map { c =>
+      val set = IndexBuilder.ranges(statistics, c)
       val nulls =
         footer.schema.leaves.indexWhere(l => l.isOf(stats(c)) && l.maxRepetition == 0) match {
           case -1 => -1L
+          // Spark may fail to read a file of another type, and so must a count that the index could answer
+          case leaf
+              if set.state == ColumnRanges.Unknown &&
+                !types.get(footer.schema.leaves(leaf).column).contains(columns(c).dataType) => -1L
           case leaf => footer.nulls(leaf)
         }
-      FileColumn(IndexBuilder.ranges(statistics, c), nulls)
+      FileColumn(set, nulls)
     }
     // a file that was read in part has fewer rows than its footer says
     val whole = values.filter(_.rows == footer.rows)

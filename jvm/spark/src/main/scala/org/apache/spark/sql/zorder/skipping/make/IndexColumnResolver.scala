@@ -16,7 +16,8 @@ import org.apache.spark.sql.zorder.skipping.index.{
   ExpressionMeaning,
   IndexableFunctions,
   IndexedColumn,
-  IndexedExpression
+  IndexedExpression,
+  TypeText
 }
 import org.apache.spark.sql.zorder.skipping.predicate.FilterColumn
 import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
@@ -94,12 +95,15 @@ private[make] object IndexColumnResolver {
       refuse(missing, "table" -> table, "column" -> name, "hint" -> hint)
     }
 
-  /** The columns of an earlier index that the table still has with the same type. */
+  /**
+   * The columns of an earlier index that the table still has with the same type. Earlier versions took the
+   * bytes of a VARCHAR for its order whatever its collation is.
+   */
   def still(
       schema: StructType,
       columns: IndexedSeq[IndexedColumn]): IndexedSeq[(IndexedColumn, StatColumn)] = {
     val there = leaves(schema).toSet
-    columns.filter(c => there(c.path -> c.dataType)).map { c =>
+    columns.filter(c => there(c.path -> c.dataType) && !TypeText.hasCollation(c.dataType)).map { c =>
       val (now, stats) = column(schema, c.path, c.dataType)
       (now.copy(values = c.values), stats)
     }
