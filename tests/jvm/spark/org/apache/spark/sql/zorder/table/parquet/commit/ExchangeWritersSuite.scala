@@ -144,4 +144,43 @@ class ExchangeWritersSuite extends AnyFunSuite with ExchangeFixture {
     }
     assert(failed && alive.nonEmpty && alive.forall(is => is) && ids(path) == forty)
   }
+
+  /** Commits a run during whose exchange a statement begins; whether that has waited for the end. */
+  private def waits(statement: String): Boolean = {
+    val table = openName("t")
+    val r = stage(table, table.files(), "r1")
+    var begun: Option[Future[Unit]] = None
+    var waited = false
+    CrashPoint.meanwhile = at =>
+      if (at == "moved-old" && begun.isEmpty) {
+        begun = Some(Future {
+          spark.sql(statement)
+          ()
+        })
+        Thread.sleep(1000)
+        waited = !begun.get.isCompleted
+      }
+    spark.conf.set("spark.zorder.commit.waitSeconds", "30")
+    try {
+      table.commit(r.journal, r.request)
+      Await.result(begun.get, 60.seconds)
+    } finally spark.conf.set("spark.zorder.commit.waitSeconds", "0.3")
+    waited
+  }
+
+  for (kind <- Seq("external partitioned", "managed"))
+    test(s"$kind: a table that is overwritten by name during an exchange has its new rows alone") {
+      make(kind)
+      rows(100, 110).createOrReplaceTempView("fresh")
+      val waited = waits("INSERT OVERWRITE TABLE t SELECT * FROM fresh")
+      assert(waited && refreshed() == (100L until 110L))
+      vacuum()
+      assert(refreshed() == (100L until 110L))
+    }
+
+  test("a managed table that is dropped during an exchange leaves no directory") {
+    val path = make("managed")
+    val waited = waits("DROP TABLE t")
+    assert(waited && !spark.catalog.tableExists("t") && !new File(path).exists)
+  }
 }

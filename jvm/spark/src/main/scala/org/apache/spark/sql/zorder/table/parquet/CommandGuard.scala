@@ -5,9 +5,12 @@ import java.util.Locale
 
 import org.apache.hadoop.fs.Path
 
+import org.apache.spark.sql.SaveMode
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.catalyst.catalog.CatalogTable
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.analysis.ResolvedIdentifier
+import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
+import org.apache.spark.sql.catalyst.plans.logical.{DropTable, LogicalPlan}
+import org.apache.spark.sql.connector.catalog.CatalogManager
 import org.apache.spark.sql.execution.command.{
   AlterTableDropPartitionCommand,
   AlterTableRenameCommand,
@@ -16,6 +19,7 @@ import org.apache.spark.sql.execution.command.{
   CreateDataSourceTableCommand,
   CreateTableCommand,
   CreateTableLikeCommand,
+  DropTableCommand,
   LoadDataCommand,
   RepairTableCommand,
   TruncateTableCommand
@@ -34,29 +38,55 @@ final private[parquet] class CommandGuard(exchanges: Exchanges) {
 
   /** @param command any plan; what is no such command is passed over */
   def before(command: LogicalPlan): Unit = {
-    inserted(command).flatMap(known).foreach(table =>
+    appended(command).flatMap(known).foreach(table =>
       CommitMarks.of(table).exchanging.foreach(isUnderWay(table, _)))
     changed(command).flatMap(known).foreach { table =>
-      if (CommitMarks.of(table).exchanging.isDefined) quiet(table)
+      awaitExchange(table)
       settleMoves(table)
     }
+    // the files of an external table stay, and its exchange ends without the table
+    dropped(command).flatMap(known).filter(_.tableType == CatalogTableType.MANAGED).foreach(awaitExchange)
     placed(command).foreach(finishBeside)
   }
 
-  /** The table that a command is about to write to: what it writes during an exchange is kept. */
-  private def inserted(plan: LogicalPlan): Option[TableIdentifier] = plan match {
-    case insert: InsertIntoHadoopFsRelationCommand => insert.catalogTable.map(_.identifier)
-    case load: LoadDataCommand => Some(load.table)
-    case other => ofHive(other, "InsertIntoHiveTable").map(_.identifier)
+  private def awaitExchange(table: CatalogTable): Unit =
+    if (CommitMarks.of(table).exchanging.isDefined) {
+      quiet(table)
+      ()
+    }
+
+  /** The table that a command is about to append to: what it writes during an exchange is kept. */
+  private def appended(plan: LogicalPlan): Option[TableIdentifier] = plan match {
+    case insert: InsertIntoHadoopFsRelationCommand if insert.mode != SaveMode.Overwrite =>
+      insert.catalogTable.map(_.identifier)
+    case load: LoadDataCommand if !load.isOverwrite => Some(load.table)
+    case other => ofHive(other, HiveInsert).filterNot(_ => overwrites(other)).map(_.identifier)
   }
 
-  /** The table whose directories a command is about to delete, to rename or to look for: one that is away would be missed. */
+  /**
+   * The table whose directories a command is about to delete, to rename or to look for: one that is away would be missed.
+   * An overwrite would delete only what is there, and rows that are away would come back beside the new ones.
+   */
   private def changed(plan: LogicalPlan): Option[TableIdentifier] = plan match {
+    case insert: InsertIntoHadoopFsRelationCommand if insert.mode == SaveMode.Overwrite =>
+      insert.catalogTable.map(_.identifier)
+    case load: LoadDataCommand if load.isOverwrite => Some(load.table)
     case truncate: TruncateTableCommand => Some(truncate.tableName)
     case drop: AlterTableDropPartitionCommand => Some(drop.tableName)
     case rename: AlterTableRenamePartitionCommand => Some(rename.tableName)
     case repair: RepairTableCommand => Some(repair.tableName)
     case rename: AlterTableRenameCommand if !rename.isView => Some(rename.oldName)
+    case other => ofHive(other, HiveInsert).filter(_ => overwrites(other)).map(_.identifier)
+  }
+
+  /** The table that a command is about to drop. Where a format has replaced Spark's own catalog, it is another command. */
+  private def dropped(plan: LogicalPlan): Option[TableIdentifier] = plan match {
+    case drop: DropTableCommand if !drop.isView => Some(drop.tableName)
+    case drop: DropTable => drop.child match {
+        case r: ResolvedIdentifier if r.catalog.name.equalsIgnoreCase(CatalogManager.SESSION_CATALOG_NAME) =>
+          Some(TableIdentifier(r.identifier.name, r.identifier.namespace.lastOption))
+        case _ => None
+      }
     case _ => None
   }
 
@@ -78,6 +108,12 @@ final private[parquet] class CommandGuard(exchanges: Exchanges) {
   private def ofHive(plan: LogicalPlan, command: String): Option[CatalogTable] =
     if (plan.getClass.getName != s"org.apache.spark.sql.hive.execution.$command") None
     else plan.productIterator.collectFirst { case table: CatalogTable => table }
+
+  private val HiveInsert = "InsertIntoHiveTable"
+
+  /** Of a command of spark-hive that inserts: the first of its two flags. */
+  private def overwrites(plan: LogicalPlan): Boolean =
+    plan.productIterator.collectFirst { case overwrite: Boolean => overwrite }.contains(true)
 
   /** Of a table that was dropped, a dead exchange would be finished over what is written there now. */
   private def finishBeside(place: URI): Unit = if (renames(place)) {
