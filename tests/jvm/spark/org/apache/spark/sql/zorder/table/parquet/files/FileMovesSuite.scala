@@ -15,7 +15,7 @@ import org.apache.hadoop.fs.{
   RawLocalFileSystem,
   StreamCapabilities
 }
-import org.apache.hadoop.fs.permission.FsPermission
+import org.apache.hadoop.fs.permission.{FsAction, FsPermission}
 import org.apache.hadoop.security.AccessControlException
 import org.apache.hadoop.util.Progressable
 import org.scalatest.funsuite.AnyFunSuite
@@ -82,17 +82,38 @@ class FileMovesSuite extends AnyFunSuite with ZOrderSession {
       assert(owned.listStatus(staging).isEmpty)
     }
   }
+
+  test("another user's file is copied where its owner cannot be kept, and closed to a group that is not its own") {
+    withTempDir { dir =>
+      Seq("theirs" -> Nil, "secret" -> Seq(FsAction.NONE)).foreach { case (name, wanted) =>
+        val owned = new OwnedFileSystem
+        val from = Files.write(dir.resolve(name), whole)
+        val to = dir.resolve(s"$name-copy")
+        val file = ListedFile(name, whole.length.toLong, 1000L)
+        FileMoves.copy(owned, new Path(from.toString), new Path(to.toString), file)
+        assert(Files.readAllBytes(to).sameElements(whole))
+        assert(owned.modes.map(_.getGroupAction) == wanted, name)
+      }
+    }
+  }
 }
 
-/** A file system with a file of another user's, where nobody may give files away. */
+/** A file system with files of another user's, one of another group, where nobody may give files away. */
 private final class OwnedFileSystem extends RawLocalFileSystem {
   initialize(URI.create("file:///"), new Configuration(false))
 
+  /** What temporary files were given. */
+  var modes: Seq[FsPermission] = Nil
+
   override def getFileStatus(path: Path): FileStatus = {
     val s = super.getFileStatus(path)
-    val owner = if (path.getName == "theirs") "other" else "me"
-    new FileStatus(s.getLen, s.isDirectory, 1, 1L, 0L, 0L, FsPermission.getDefault, owner, "us", s.getPath)
+    val owner = if (Set("theirs", "secret")(path.getName)) "other" else "me"
+    val group = if (path.getName == "secret") "them" else "us"
+    new FileStatus(s.getLen, s.isDirectory, 1, 1L, 0L, 0L, FsPermission.getDefault, owner, group, s.getPath)
   }
+
+  override def setPermission(path: Path, permission: FsPermission): Unit =
+    if (path.getName.endsWith(".tmp")) modes :+= permission
 
   override def setOwner(path: Path, owner: String, group: String): Unit =
     throw new AccessControlException("Permission denied")

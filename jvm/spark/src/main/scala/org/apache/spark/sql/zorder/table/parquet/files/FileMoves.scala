@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.table.parquet.files
 
 import java.io.{FileNotFoundException, IOException}
-import java.nio.file.{Files, LinkOption, Path => JPath, Paths, StandardCopyOption}
+import java.nio.file.{FileSystemException, Files, LinkOption, Path => JPath, Paths, StandardCopyOption}
 import java.nio.file.attribute.{PosixFileAttributeView, PosixFileAttributes}
 import java.util.UUID
 
@@ -18,8 +18,9 @@ import org.apache.hadoop.fs.{
   Path,
   StreamCapabilities
 }
-import org.apache.hadoop.fs.permission.AclUtil
+import org.apache.hadoop.fs.permission.{AclUtil, FsAction, FsPermission}
 import org.apache.hadoop.io.IOUtils
+import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, DriverReads, ObjectStores, StorageFailure}
 
@@ -48,8 +49,9 @@ private[zorder] object FileMoves {
     FileContext.getFileContext(fs.getUri, fs.getConf).rename(from, to, Options.Rename.NONE)
 
   /**
-   * A complete copy under its final name, or nothing. It keeps modification time, owner and mode if the file system
-   * has them. An object store does not show an object before it is complete, and a rename there is another copy.
+   * A complete copy under its final name, or nothing. It keeps the modification time, and owner and mode if the file system
+   * has them and this user may set them. An object store does not show an object before it is complete, and a rename there
+   * is another copy.
    *
    * @param file
    *   what is copied, by length and modification time
@@ -106,7 +108,7 @@ private[zorder] object FileMoves {
       if (!FileUtil.copy(fs, from, fs, hidden, false, true, fs.getConf))
         throw new IOException(s"Cannot copy $from to $to")
       fs.setTimes(hidden, file.modified, -1)
-      FilePermissions.copy(fs, from, hidden)
+      FilePermissions.copyIfPermitted(fs, from, hidden)
       val there = status(fs, to)
       // another attempt of the same task may have finished the copy
       if (!there.exists(s => s.getLen == file.length && s.getModificationTime == file.modified)) {
@@ -150,10 +152,24 @@ private[zorder] object FileMoves {
 private[zorder] object FilePermissions {
 
   /** @throws java.io.IOException when the file system does not let this user set them */
-  def copy(fs: FileSystem, from: Path, to: Path): Unit = fs match {
-    case _: LocalFileSystem => copyLocal(from, to)
-    case _ => copyHadoop(fs, from, to)
+  def copy(fs: FileSystem, from: Path, to: Path): Unit = copy(fs, from, to, strict = true)
+
+  /**
+   * The same for a copy of a file that may have come in the middle of a run, and may be another user's. Where this user may
+   * not set its owner, the copy is this user's. Where the group cannot be kept either, no group has rights on the copy: the
+   * mode would give those of the old group to another one.
+   */
+  def copyIfPermitted(fs: FileSystem, from: Path, to: Path): Unit = copy(fs, from, to, strict = false)
+
+  private def copy(fs: FileSystem, from: Path, to: Path, strict: Boolean): Unit = fs match {
+    case _: LocalFileSystem => copyLocal(from, to, strict)
+    case _ => copyHadoop(fs, from, to, strict)
   }
+
+  /** Whether `body` was done. Java refuses what only a superuser may do by a general exception. */
+  private def isPermitted(body: => Unit): Boolean =
+    try { body; true }
+    catch { case _: AccessControlException | _: FileSystemException => false }
 
   /**
    * Refuses owners whom this user may not give what he makes. Each is tried on a file, which is deleted again.
@@ -198,14 +214,17 @@ private[zorder] object FilePermissions {
   private def copyOwner(fs: FileSystem, from: Path, to: Path): Unit = fs match {
     case _: LocalFileSystem => view(to).foreach(own(_, attributes(from)))
     case _ =>
-      own(fs, to, fs.getFileStatus(from))
-      ()
+      val wanted = fs.getFileStatus(from)
+      own(fs, to, fs.getFileStatus(to), wanted.getOwner, wanted.getGroup)
   }
 
   /** Copies with java.nio, because Hadoop runs a shell command for each local file. */
-  private def copyLocal(from: Path, to: Path): Unit = view(to).foreach { place =>
-    own(place, attributes(from))
-    val mode = modeOf(local(from))
+  private def copyLocal(from: Path, to: Path, strict: Boolean): Unit = view(to).foreach { place =>
+    val wanted = attributes(from)
+    if (strict) own(place, wanted)
+    val hasGroup =
+      strict || isPermitted(own(place, wanted)) || place.readAttributes().group == wanted.group
+    val mode = if (hasGroup) modeOf(local(from)) else modeOf(local(from)) & ~GroupRights
     if (modeOf(local(to), LinkOption.NOFOLLOW_LINKS) != mode)
       Files.setAttribute(local(to), Mode, Int.box(mode), LinkOption.NOFOLLOW_LINKS)
     ()
@@ -227,25 +246,29 @@ private[zorder] object FilePermissions {
 
   private val Mode = "unix:mode"
 
+  /** `rwx` of the group, in octal 070. */
+  private val GroupRights = 0x38
+
   /** With the bits that no set of permissions has, such as the one that gives new files the group of their directory. */
   private def modeOf(path: JPath, links: LinkOption*): Int =
     Files.getAttribute(path, Mode, links: _*).asInstanceOf[Int] & 0xfff
 
-  private def copyHadoop(fs: FileSystem, from: Path, to: Path): Unit = {
+  private def copyHadoop(fs: FileSystem, from: Path, to: Path, strict: Boolean): Unit = {
     val wanted = fs.getFileStatus(from)
-    val has = own(fs, to, wanted)
-    if (has.getPermission != wanted.getPermission) fs.setPermission(to, wanted.getPermission)
-    if (wanted.hasAcl) {
-      val acl = AclUtil.getAclFromPermAndEntries(wanted.getPermission, fs.getAclStatus(from).getEntries)
-      fs.setAcl(to, acl)
-    }
+    val has = fs.getFileStatus(to)
+    def give(owner: String): Unit = own(fs, to, has, owner, wanted.getGroup)
+    if (strict) give(wanted.getOwner)
+    val hasGroup = strict || isPermitted(give(wanted.getOwner)) || isPermitted(give(has.getOwner))
+    val mode = if (hasGroup) wanted.getPermission else withoutGroup(wanted.getPermission)
+    if (has.getPermission != mode) fs.setPermission(to, mode)
+    if (wanted.hasAcl)
+      fs.setAcl(to, AclUtil.getAclFromPermAndEntries(mode, fs.getAclStatus(from).getEntries))
   }
 
-  /** @return what the place had before */
-  private def own(fs: FileSystem, place: Path, wanted: FileStatus): FileStatus = {
-    val has = fs.getFileStatus(place)
-    if (has.getOwner != wanted.getOwner || has.getGroup != wanted.getGroup)
-      fs.setOwner(place, wanted.getOwner, wanted.getGroup)
-    has
-  }
+  /** Of a file with an ACL, the rights of the group are a bound for all that the ACL names. */
+  private def withoutGroup(mode: FsPermission): FsPermission =
+    new FsPermission(mode.getUserAction, FsAction.NONE, mode.getOtherAction)
+
+  private def own(fs: FileSystem, place: Path, has: FileStatus, owner: String, group: String): Unit =
+    if (has.getOwner != owner || has.getGroup != group) fs.setOwner(place, owner, group)
 }
