@@ -122,6 +122,31 @@ def daily(spark):
     return lived(spark, "sales.daily", "PARTITIONED BY (day)")
 
 
+def sized(spark):
+    """A table with Hive's size alone, and the same after Spark has analyzed it."""
+    place = f"{FOLDER}/sized"
+    spark.sql(f"CREATE TABLE sales.sized USING parquet LOCATION '{place}' AS {ROWS}")
+    spark.sql("ALTER TABLE sales.sized SET TBLPROPERTIES ('totalSize' = '100000000')")
+
+    def own():
+        """Spark's size, which no statement shows apart from Hive's."""
+        catalog = spark._jsparkSession.sharedState().externalCatalog().unwrapped()
+        properties = catalog.getRawTable("sales", "sized").properties()
+        key = "spark.sql.statistics.totalSize"
+        return properties.apply(key) if properties.contains(key) else None
+
+    def run(files):
+        text = f"ZORDER TABLE sales.sized FULL BY (a, b) WITH (fileCount = {files}, force = true)"
+        return spark.sql(text).collect()[0]["status"]
+
+    facts = {"left to Hive": own() is None and run(4) == "DONE" and own() is None}
+    spark.sql("ANALYZE TABLE sales.sized COMPUTE STATISTICS NOSCAN")
+    facts["analyzed"] = own() is not None and run(2) == "DONE"
+    sizes = [file.stat().st_size for file in Path(place).glob("*.parquet")]
+    facts["renewed"] = own() == str(sum(sizes))
+    return facts
+
+
 def by_thrift():
     with thrift_metastore.running(FOLDER) as address:
         spark = session("hive.metastore.uris", address)
@@ -138,6 +163,7 @@ def embedded():
     spark.sql(f"CREATE TABLE sales.outside USING parquet LOCATION '{FOLDER}/outside' AS {ROWS}")
     facts = {name: clustered(spark, f"sales.{name}") for name in ("managed", "parts", "outside")}
     facts["daily"] = daily(spark)
+    facts["sized"] = sized(spark)
     home = location(spark, "sales.managed")
     spark.sql("ZORDER VACUUM sales.managed RETAIN 0 HOURS")
     spark.sql("ZORDER REMOVE sales.managed")

@@ -30,6 +30,10 @@ def test_a_managed_table_lives_on_after_a_run_as_before(facts):
     assert all(facts["daily"].values()), facts["daily"]
 
 
+def test_a_size_that_only_hive_knows_is_left_to_hive_and_one_of_sparks_is_renewed(facts):
+    assert all(facts["sized"].values()), facts["sized"]
+
+
 @pytest.mark.long
 def test_the_same_on_a_metastore_that_is_reached_by_thrift(tmp_path):
     for table, found in facts_of("metastore_session.py", tmp_path, "thrift").items():

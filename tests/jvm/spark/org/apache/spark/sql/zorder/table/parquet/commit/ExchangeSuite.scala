@@ -13,6 +13,7 @@ import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.catalog.CatalogStatistics
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.command.{CreateTableCommand, CreateTableLikeCommand, LoadDataCommand}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
@@ -601,6 +602,21 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
     assert(meta.stats.map(s => (s.sizeInBytes, s.rowCount)).contains((BigInt(size), Some(BigInt(40)))))
     val partitions = spark.sessionState.catalog.listPartitions(meta.identifier)
     assert(partitions.flatMap(_.stats).map(_.sizeInBytes).sum == size && partitions.size == 2)
+  }
+
+  test("sizes of partitions that are Hive's stay Hive's, and are renewed") {
+    make("external partitioned")
+    val catalog = spark.sessionState.catalog
+    // as Spark shows Hive's parameters, and as it shows what it has counted itself
+    val shown = catalog.listPartitions(meta.identifier).zip(Seq(None, Some(BigInt(20)))).map {
+      case (p, rowCount) =>
+        p.copy(parameters = Map("totalSize" -> "100"), stats = Some(CatalogStatistics(BigInt(100), rowCount)))
+    }
+    catalog.alterPartitions(meta.identifier, shown)
+    rewriteAll(openName("t"))
+    val after = catalog.listPartitions(meta.identifier)
+    assert(after.size == 2 && after.forall(p => p.parameters("totalSize").toLong > 100))
+    assert(after.flatMap(_.stats).map(s => (s.sizeInBytes > 100, s.rowCount)) == Seq((true, Some(BigInt(20)))))
   }
 
   Seq("whole", "one partition", "dynamic").foreach { how =>

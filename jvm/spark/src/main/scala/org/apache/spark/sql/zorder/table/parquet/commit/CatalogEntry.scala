@@ -112,7 +112,7 @@ private[zorder] final class CatalogEntry(
 
   /** Two of them may have one value, spelled in two ways: those have the same directory. */
   private def listed(): Seq[(String, CatalogTablePartition)] = catalog.listPartitions(ident).map { p =>
-    PartitioningUtils.getPathFragment(p.spec, meta.partitionSchema) -> p
+    PartitioningUtils.getPathFragment(p.spec, meta.partitionSchema) -> HiveStatistics.without(p)
   }
 
   /** Where the data of each partition is now, by the partition's directories ("" when unpartitioned). */

@@ -414,17 +414,20 @@ private[zorder] object ExchangeMark {
     private def change(wanted: Map[String, String] => Map[String, String]): Unit =
       if (catalog.tableExists(ident)) CatalogProperties.change(catalog, ident)(wanted)
 
-    /** The sizes that the catalog has of the table and of its partitions; what it has not got is not counted. */
+    /**
+     * The sizes that the catalog has of the table and of its partitions; what it has not got is not counted. Hive's size of
+     * a table is left to Hive.
+     */
     private def renewSizes(units: Seq[SwapUnit]): Unit = if (catalog.tableExists(ident) && units.nonEmpty) {
       val table = catalog.getTableRawMetadata(ident)
       val before = units.flatMap(_.inputs).map(_.length).sum
       val after = units.flatMap(_.outputs).map(_.length).sum
-      table.stats.foreach { s =>
+      table.stats.filterNot(_ => HiveStatistics.areOf(catalog, ident)).foreach { s =>
         catalog.alterTableStats(ident, Some(resized(s, s.sizeInBytes - before + after)))
       }
       if (table.partitionColumnNames.nonEmpty) {
         val changed = for {
-          p <- catalog.listPartitions(ident)
+          p <- catalog.listPartitions(ident).map(HiveStatistics.without)
           unit <- units.find(u => new Path(p.location).toUri.getPath == u.target.toUri.getPath)
           renewed = sized(p, unit) if renewed != p
         } yield renewed
