@@ -83,7 +83,7 @@ class FileMovesSuite extends AnyFunSuite with ZOrderSession {
     }
   }
 
-  test("another user's file is copied where its owner cannot be kept, and closed to a group that is not its own") {
+  test("another user's file is copied where owner and group cannot be kept, and closed to another group") {
     withTempDir { dir =>
       Seq("theirs" -> Nil, "secret" -> Seq(FsAction.NONE)).foreach { case (name, wanted) =>
         val owned = new OwnedFileSystem

@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.catalog.{
   SessionCatalog
 }
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{CatalogProperties, RunRecord, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.files.{
@@ -131,7 +132,7 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
    */
   @tailrec
   private def beginAlone(txn: String): Unit = {
-    mark.marked.filter(_ != txn).flatMap(store.get).foreach { journal =>
+    mark.marked.filter(_ != txn).flatMap(readable).foreach { journal =>
       if (journal.kind == JournalKind.Path) PathRecovery.awaitExchange(store, mark, journal.txn)
       // wait for one that is done, too: its `end` writes all properties, and could write ours away
       def isThere =
@@ -141,6 +142,25 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
     mark.begin(txn)
     // another one that has not seen this one either
     if (mark.marked.exists(_ != txn)) beginAlone(txn)
+  }
+
+  /**
+   * The journal of another commit, if there is one. Where this user may not read it, a directory may be away, and without the
+   * mark queries would miss its rows.
+   */
+  private def readable(other: String): Option[Journal] = {
+    val end = System.nanoTime + waitMs * 1000000L
+    def hidden: Option[String] =
+      if (!mark.marked.contains(other) || store.get(other).isDefined) None
+      else JournalStore.baseOf(fs, store.parent, other)
+    while (hidden.isDefined && System.nanoTime < end) Thread.sleep(OtherMs)
+    hidden.foreach { base =>
+      refuse(
+        "ZORDER_NO_PERMISSION.READ_JOURNAL",
+        "file" -> JournalStore(fs, store.parent, base).file(other),
+        "path" -> new Path(store.parent, store.base))
+    }
+    store.get(other)
   }
 
   private val OtherMs = 200L

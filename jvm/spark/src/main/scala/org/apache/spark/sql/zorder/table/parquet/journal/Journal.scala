@@ -383,7 +383,7 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
 
   def isOurs(name: String): Boolean = name.startsWith(prefix) || name.startsWith(s".$base.old-")
 
-  private def file(txn: String): Path = new Path(parent, named(txn))
+  private[parquet] def file(txn: String): Path = new Path(parent, named(txn))
 
   private def named(txn: String): String = s"$prefix$txn.json"
 
