@@ -292,7 +292,7 @@ def test_of_two_query_logs_the_later_one_counts():
 
     from spark_zorder import ZOrderTable
 
-    frame = SimpleNamespace(createOrReplaceTempView=None)
+    frame = SimpleNamespace(createOrReplaceTempView=None, sparkSession=None)
     run = ZOrderTable.forName(None, "t").optimize().queries(frame)
     assert run.option("fileCount", 8)._log is frame
     for later in (run.queries("db.log"), run.option("QUERYLOG", "db.log")):

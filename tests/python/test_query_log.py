@@ -71,6 +71,21 @@ def test_a_run_takes_a_frame_a_list_or_a_path(spark, table, tmp_path):
     assert [t.name for t in spark.catalog.listTables() if t.name.startswith("zorder_queries")] == []
 
 
+def test_a_log_of_another_session_is_refused(spark, table):
+    foreign = spark.newSession().range(1)
+    zordered = ZOrderTable.forPath(spark, table)
+    for takes_it in (
+        lambda: query_log.explain(spark, foreign),
+        lambda: zordered.advise(foreign),
+        lambda: zordered.audit("a", queries=foreign),
+        lambda: zordered.optimize().queries(foreign),
+    ):
+        with pytest.raises(ValueError, match="The log is a DataFrame of another session"):
+            takes_it()
+    again = type(spark)(spark.sparkContext, spark._jsparkSession).range(1)
+    assert zordered.optimize().queries(again)._log is again
+
+
 def test_wrong_arguments_are_said_in_python(spark):
     with pytest.raises(ValueError, match="literals is 'drop' or 'keep', not 'yes'"):
         query_log.start(spark, "/x", literals="yes")

@@ -186,12 +186,27 @@ def dataframe(spark: SparkSession, jdf: Any) -> DataFrame:
     return made
 
 
+def require_same(spark: SparkSession, log: DataFrame) -> None:
+    """Refuses a log of another session: a statement of this one does not see a view of it."""
+    if not _is_same(spark, log.sparkSession):
+        raise ValueError("The log is a DataFrame of another session: make it with this one.")
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two objects of Python are one session of Spark."""
+    if one is other:
+        return True
+    if is_connect(one) or is_connect(other):
+        return is_connect(one) and is_connect(other) and bool(one.session_id == other.session_id)
+    return bool(one._jsparkSession.equals(other._jsparkSession))
+
+
 @contextmanager
-def viewed(spark: SparkSession, df: DataFrame) -> Iterator[str]:
+def viewed(df: DataFrame) -> Iterator[str]:
     """A temporary view of a frame, by its name. Advice never names a view with this prefix."""
     view = f"zorder_queries_{uuid.uuid4().hex}"
     df.createOrReplaceTempView(view)
     try:
         yield view
     finally:
-        spark.catalog.dropTempView(view)
+        df.sparkSession.catalog.dropTempView(view)

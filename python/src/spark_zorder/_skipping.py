@@ -41,6 +41,6 @@ def explained(df: DataFrame, target: _sql.Target | None) -> DataFrame:
         return _session.dataframe(spark, bridge.explainSkipping(frame._jdf, argument))
     if target is not None:
         raise SetupError("Spark Connect explains whole queries only: use spark_zorder.explain_skipping(df).")
-    with _session.viewed(spark, df) as view:
+    with _session.viewed(df) as view:
         rows = _session.run(spark, _sql.explain(f"SELECT * FROM {view}"))
         return spark.createDataFrame(rows.collect(), rows.schema)

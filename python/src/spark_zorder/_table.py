@@ -158,7 +158,7 @@ class ZOrderTable:
         log = None if queries is None else _log_of(self._spark, queries)
         if log is None or isinstance(log, str):
             return self._rows(statement(log))
-        with _session.viewed(self._spark, log) as view:
+        with _session.viewed(log) as view:
             return self._rows(statement(view))
 
     def _rows(self, statement: str) -> DataFrame:
@@ -452,7 +452,7 @@ class OptimizeBuilder:
         with followed(self._spark):
             if self._log is None:
                 return self._run(self._clustering)
-            with _session.viewed(self._spark, self._log) as view:
+            with _session.viewed(self._log) as view:
                 return self._run(self._clustering.option("queryLog", view))
 
     def _run(self, clustering: _sql.Clustering) -> DataFrame:
@@ -470,6 +470,7 @@ def _log_of(spark: SparkSession, queries: Queries) -> DataFrame | str:
         return query_log.of_sql(spark, queries)
     if not hasattr(queries, "createOrReplaceTempView"):
         raise TypeError("queries takes a DataFrame, the table or path of a log, or a list of SQL texts.")
+    _session.require_same(spark, queries)
     return queries
 
 

@@ -59,6 +59,7 @@ def explain(spark: SparkSession, log: DataFrame | str | os.PathLike[str]) -> Dat
     if isinstance(log, (str, os.PathLike)):
         text = _sql.path_text(log, "explain")
         return _session.run(spark, _sql.explain_log(text), [text] if _sql.is_path(text) else [])
-    with _session.viewed(spark, log) as view:
+    _session.require_same(spark, log)
+    with _session.viewed(log) as view:
         rows = _session.run(spark, _sql.explain_log(view))
         return spark.createDataFrame(rows.collect(), rows.schema)
