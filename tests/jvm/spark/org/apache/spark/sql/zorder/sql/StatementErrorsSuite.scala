@@ -73,6 +73,11 @@ class StatementErrorsSuite extends AnyFunSuite {
     "ZORDER INDEX t (a, lower(b))" -> "columns stand after COLUMNS: write COLUMNS (a, lower(b))",
     "ZORDER AUDIT t (a)" -> "columns stand after BY: write BY (a)",
     "ZORDER VACUUM t (a)" -> "found '(' after the table",
+    "ZORDER TABLE IDENTIFIER('db.t') BY (a)" ->
+      "line 1, column 14: a table is named by the name itself, not by IDENTIFIER(...): write db.t;",
+    "OPTIMIZE identifier('db.' || 't') ZORDER BY (a)" -> "not by IDENTIFIER(...): write the name;",
+    "ZORDER VACUUM IDENTIFIER('t')" -> "not by IDENTIFIER(...): write t;",
+    "ZORDER TABLE identifier (a, b)" -> "columns stand after BY: write BY (a, b)",
     "ZORDER TABLE t BY ('a', b)" -> "'a' is a text, and BY takes columns: write a;",
     "ZORDER TABLE t BY ('s.f', b)" -> "'s.f' is a text, and BY takes columns: write s.f;",
     "OPTIMIZE t ZORDER BY (a, \"my b\")" -> "\"my b\" is a text, and ZORDER BY takes columns: write `my b`;",

@@ -163,6 +163,7 @@ object TableRefParser {
 
   private def named(text: StatementText, from: Int): (TableRef, Int) = {
     import text.tokens
+    refuseIdentifier(text, from)
     var end = from + 1
     while (tokens.lift(end).exists(_.isSymbol(".")) && tokens.lift(end + 1).exists(isPart)) end += 2
     val parts = tokens.slice(from, end)
@@ -172,6 +173,18 @@ object TableRefParser {
       names.last.exists(c => c == '/' || c == '\\')
     val format = formats.find(_.equalsIgnoreCase(names.head)).filter(_ => isPath)
     (if (format.isDefined) TableRef.Location(names.last, format) else TableRef.Name(names), end)
+  }
+
+  /** Spark's own statements take IDENTIFIER('t') for a name; here, 't' would be taken for a list of columns. */
+  private def refuseIdentifier(text: StatementText, from: Int): Unit = {
+    val token = text.tokens(from)
+    val bracket = text.bracketed(text.tokens.drop(from + 1))
+    val inner = bracket.drop(1).dropRight(1)
+    if (token.is("IDENTIFIER") && bracket.headOption.exists(_.isSymbol("(")) &&
+      inner.headOption.exists(_.kind == TokenKind.Text)) {
+      val name = if (inner.size == 1) text.string(inner.head, "a name") else "the name"
+      text.fail(token.start, s"a table is named by the name itself, not by IDENTIFIER(...): write $name")
+    }
   }
 
   private def isPart(token: Token): Boolean =
