@@ -112,12 +112,39 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
       hudi(path, 4000, shared.toMap)
       withConf(shared: _*)(HudiClient.during(Shims.classic(spark), path.toString, shared.toMap) { writer =>
         val begun = writer.startCommit()
+        val dry = reason(zorder(path, s"$run DRY RUN"))
+        assert(dry.contains(s"The write $begun of") && dry.contains("is not finished"), dry)
         val e = intercept[ZOrderConflictException](keeps(path)(zorder(path, run)))
-        assert(e.getMessage.contains(s"the write $begun is not finished"), e.getMessage)
+        assert(e.getMessage.contains(s"The write $begun of"), e.getMessage)
         assert(e.condition === "ZORDER_CONFLICT.HUDI_WRITE_UNDER_WAY")
         assert(pending(path) === 0 && filesOnDisk(path).size === 6)
         rollBack(writer, begun)
         done(keeps(path)(zorder(path, run)))
+      })
+    }
+  }
+
+  test("a write whose writer has died ends the run before it writes a file", LongTest) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      hudi(path, 4000, shared.toMap)
+      withConf(shared: _*)(HudiClient.during(Shims.classic(spark), path.toString, shared.toMap) { writer =>
+        val begun = writer.startCommit()
+        val heartbeat = path.resolve(s".hoodie/.heartbeat/$begun")
+        def refused(): Unit = {
+          var written = false
+          val e = intercept[ZOrderConflictException] {
+            keeps(path)(meanwhile("hudi-written") { written = true }(zorder(path, run)))
+          }
+          assert(e.condition === "ZORDER_CONFLICT.HUDI_WRITE_UNDER_WAY" && !written)
+          assert(e.getMessage.contains(s"The write $begun of"), e.getMessage)
+          assert(pending(path) === 0 && filesOnDisk(path).size === 6)
+        }
+        Files.setLastModifiedTime(heartbeat, FileTime.fromMillis(System.currentTimeMillis - 3600000))
+        refused()
+        Files.delete(heartbeat)
+        refused()
+        rollBack(writer, begun)
       })
     }
   }

@@ -42,6 +42,30 @@ class HudiRefusalsSuite extends AnyFunSuite with HudiFixture {
     }
   }
 
+  test("log files of one partition keep no other one from being clustered", LongTest) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val merged = Seq(
+        merging,
+        "hoodie.datasource.write.partitionpath.field" -> "p",
+        "hoodie.compact.inline" -> "false")
+      val rows = numbers(4000).selectExpr("id", "a", "b", "s", "d", "id % 2 AS p")
+      write(rows.repartition(3), path, "bulk_insert", merged: _*)
+      write(rows.where("id = 17"), path, "upsert", merged: _*)
+      assert(status(zorder(path, s"WHERE p = 0 $run DRY RUN")) === "DRY_RUN")
+      val row = done(keeps(path)(zorder(path, s"WHERE p = 0 $run")))
+      assert(metric[Long](row, "rows") === 2000)
+      for (where <- Seq("", "WHERE p = 1 ", "WHERE a >= 0 "); dry <- Seq("", " DRY RUN")) {
+        val e = intercept[ZOrderException](zorder(path, s"$where$run$dry"))
+        assert(e.condition === "ZORDER_FILE_REFUSED.HUDI_LOG_FILES", e.getMessage)
+        assert(e.getMessage.contains("leave its partition out of a run with WHERE"), e.getMessage)
+      }
+      val audit = s"SELECT * FROM clustering_information('$path', 'a, b')"
+      val audited = intercept[ZOrderException](spark.sql(audit).collect())
+      assert(audited.condition === "ZORDER_FILE_REFUSED.HUDI_LOG_FILES", audited.getMessage)
+    }
+  }
+
   test("logs of changes beside the files of a copy-on-write table hold no rows of it", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")

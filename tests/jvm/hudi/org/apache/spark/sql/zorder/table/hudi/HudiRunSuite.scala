@@ -1,9 +1,16 @@
 package org.apache.spark.sql.zorder.table.hudi
 
+import java.nio.file.Path
+
+import scala.collection.JavaConverters._
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.SharedTables
 import org.apache.spark.sql.zorder.clustering.JobWatch
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import sparkzorder.{LongTest, Steps}
 
 /** Whole runs on Hudi tables: the same result row, the same layout, a clustering in Hudi's timeline. */
@@ -113,6 +120,70 @@ class HudiRunSuite extends AnyFunSuite with HudiFixture with SharedTables with S
       assert(now.where("a = -1").count() === 40 && now.where("id % 100 = 8").isEmpty, index)
       withConf(confs: _*)(
         done(keeps(path)(zorder(path, "FULL BY (b, a) WITH (fileCount = 4, force = true)"))))
+    }
+  }
+
+  test("indexes that only the writer's options name outlive a run, a rollback and a vacuum", LongTest) {
+    val ofTable =
+      Seq("hoodie.index.type" -> "RECORD_INDEX", "hoodie.metadata.record.index.enable" -> "true")
+    val ofPartitions = Seq(
+      "hoodie.index.type" -> "RECORD_LEVEL_INDEX",
+      "hoodie.metadata.record.level.index.enable" -> "true",
+      "hoodie.datasource.write.partitionpath.field" -> "p")
+    for (index <- Seq(ofTable, ofPartitions)) withTempDir { dir =>
+      val path = dir.resolve("t")
+      val all = numbers(4000).withColumn("p", org.apache.spark.sql.functions.expr("id % 2"))
+      write(all.repartition(4), path, "bulk_insert", index: _*)
+      val before = metadata(path)
+      assert(before("record_index"), before)
+      def keepsIndexes(did: String)(body: => Any): Unit = {
+        body
+        assert(before.subsetOf(metadata(path)), did)
+      }
+      def run() = done(keeps(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 4, force = true)")))
+      keepsIndexes("run")(run())
+      keepsIndexes("rollback")(one(s"ZORDER ROLLBACK '$path'"))
+      keepsIndexes("run without metadata")(withConf("hoodie.metadata.enable" -> "false")(run()))
+      keepsIndexes("vacuum")(one(s"ZORDER VACUUM '$path' RETAIN 0 HOURS"))
+      write(all.where("id % 100 = 7").withColumn("a", all("a") - 5000), path, "upsert", index: _*)
+      val now = read(path)
+      assert(now.count() === 4000 && now.select("id").distinct().count() === 4000, index)
+      assert(now.where("a < 0").count() === 40, index)
+    }
+  }
+
+  /** The parts of Hudi's metadata table. */
+  private def metadata(path: Path): Set[String] =
+    metaClient(path).getTableConfig.getMetadataPartitions.asScala.toSet
+
+  test("a column from which Hudi computes days is no partition column", LongTest) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val rows = numbers(2000).selectExpr(
+        "id",
+        "a",
+        "1600041600 + id % 2 * 86400 + id * 37 % 80000 AS at",
+        "id % 2 AS p")
+      val days = Seq(
+        "hoodie.keygen.timebased.timestamp.type" -> "UNIX_TIMESTAMP",
+        "hoodie.keygen.timebased.output.dateformat" -> "yyyyMMdd")
+      def written(to: Path, generator: String, fields: String) = write(
+        rows.repartition(2),
+        to,
+        "bulk_insert",
+        days :+
+          ("hoodie.datasource.write.keygenerator.class" -> s"org.apache.hudi.keygen.$generator") :+
+          ("hoodie.datasource.write.partitionpath.field" -> fields): _*)
+      written(path, "TimestampBasedKeyGenerator", "at")
+      done(keeps(path)(zorder(path, "BY (at, a) WITH (fileCount = 4, force = true)")))
+      assert(files(path) === 8)
+      val day = done(
+        keeps(path)(zorder(path, "FULL WHERE at < 1600128000 BY (at) WITH (fileCount = 2, force = true)")))
+      assert(metric[Long](day, "rows") === 1000)
+      val both = dir.resolve("both")
+      written(both, "CustomKeyGenerator", "at:TIMESTAMP,p:SIMPLE")
+      val table = TableResolver.locate(Shims.classic(spark), TableRef.Location(both.toString))
+      assert(table.constantColumns === HudiClusterTable.MetaColumns :+ "p")
     }
   }
 

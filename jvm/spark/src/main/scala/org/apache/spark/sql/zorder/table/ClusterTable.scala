@@ -120,6 +120,9 @@ trait ClusterTable {
   /** The files of the current snapshot, sorted by path. */
   def files(): Seq[DataFile]
 
+  /** The files that a run selects from, also such as `check` refuses. */
+  def selectable(): Seq[DataFile] = files()
+
   /** The path by which run records know a file of the table. */
   def recorded(file: DataFile): String = DataFile.below(root, file)
 

@@ -8,8 +8,9 @@ import org.apache.hudi.client.common.HoodieSparkEngineContext
 import org.apache.hudi.common.config.HoodieMetadataConfig
 import org.apache.hudi.common.fs.FSUtils
 import org.apache.hudi.common.model.{FileSlice, HoodieFileGroupId, HoodieRecord}
-import org.apache.hudi.common.table.{HoodieTableMetaClient, TableSchemaResolver}
+import org.apache.hudi.common.table.{HoodieTableConfig, HoodieTableMetaClient, TableSchemaResolver}
 import org.apache.hudi.common.table.view.{FileSystemViewManager, HoodieTableFileSystemView}
+import org.apache.hudi.keygen.constant.KeyGeneratorType
 import org.apache.spark.api.java.JavaSparkContext
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.types.StructType
@@ -46,13 +47,16 @@ final private[hudi] class HudiClusterTable(
   private val fs: FileSystem = new Path(meta.getBasePath.toString).getFileSystem(
     session.sessionState.newHadoopConf())
 
-  private lazy val slices: Map[String, FileSlice] = {
-    val snapshot = ActiveSession.during(session)(HudiSnapshot.of(session, meta))
-    HudiRefusals.files(name, meta, snapshot)
+  private lazy val snapshot: HudiSnapshot = {
+    val found = ActiveSession.during(session)(HudiSnapshot.of(session, meta))
+    HudiRefusals.bucketed(name, meta, found.slices)
     HudiRefusals.schema(session, name, meta)
-    if (changes) HudiRefusals.planned(name, snapshot)
-    snapshot.slices.map(s => s.getBaseFile.get.getPath -> s).toMap
+    found
   }
+
+  /** By the paths of their base files. */
+  private lazy val slices: Map[String, FileSlice] =
+    snapshot.slices.filter(_.getBaseFile.isPresent).map(s => s.getBaseFile.get.getPath -> s).toMap
 
   override def root: Path = fs.makeQualified(new Path(meta.getBasePath.toString))
 
@@ -79,20 +83,17 @@ final private[hudi] class HudiClusterTable(
   def hudiProperties: Map[String, String] = HudiClient.settings(properties)
 
   override def state: StateDir = new StateDir(fs, root)
-  override def recover(): Unit = state.pending.recover(files().map(DataFile.below(root, _)).toSet)
+  override def recover(): Unit = state.pending.recover(selectable().map(DataFile.below(root, _)).toSet)
 
   override def unfinished: Option[String] =
-    DeadRuns.notice(name, meta).orElse(state.pending.notice(name))
+    DeadRuns.notice(name, meta).orElse(state.pending.notice(name)).orElse(UnfinishedWrites.notice(name, meta))
 
   /** Hudi computes the partition of a row from columns that are in the files like any other. */
   override def partitionSchema: StructType = new StructType()
   override def partitioned: Boolean = meta.getTableConfig.isTablePartitioned
 
-  override def constantColumns: Seq[String] = {
-    val fields = meta.getTableConfig.getPartitionFields
-    val partitions = if (fields.isPresent) fields.get.toSeq else Nil
-    HudiClusterTable.MetaColumns ++ partitions
-  }
+  override def constantColumns: Seq[String] =
+    HudiClusterTable.MetaColumns ++ HudiClusterTable.constantFields(meta.getTableConfig)
 
   override def refusalOfName(column: String): Option[ZOrderException] =
     HudiClusterTable.MetaColumns.find(_.equalsIgnoreCase(column)).map { own =>
@@ -106,14 +107,32 @@ final private[hudi] class HudiClusterTable(
       else new ZOrderException("ZORDER_COLUMN_REFUSED.HUDI_META_COLUMN", "column" -> own, "table" -> name)
     }
 
-  override def files(): Seq[DataFile] = slices.values.map { slice =>
+  /** An audit of base files would not see what waits in log files. */
+  override def files(): Seq[DataFile] = {
+    HudiRefusals.logFiles(name, meta, snapshot.slices)
+    selectable()
+  }
+
+  override def selectable(): Seq[DataFile] = {
+    if (slices.isEmpty) HudiRefusals.logFiles(name, meta, snapshot.slices)
+    slices.values.map(dataFile).toSeq.sortBy(_.path)
+  }
+
+  private def dataFile(slice: FileSlice): DataFile = {
     val file = slice.getBaseFile.get
     DataFile(
       file.getPath,
       file.getFileSize,
       file.getPathInfo.getModificationTime,
       slice.getPartitionPath)
-  }.toSeq.sortBy(_.path)
+  }
+
+  /** Whole partitions have to be without log files, since each has one layout. */
+  override def check(files: Seq[DataFile]): Unit = {
+    val partitions = files.map(_.partition).toSet
+    HudiRefusals.logFiles(name, meta, snapshot.slices.filter(s => partitions(s.getPartitionPath)))
+    if (changes) HudiRefusals.planned(name, snapshot, files.map(f => slices(f.path)))
+  }
 
   override def rows(
       session: ClassicSession,
@@ -142,6 +161,22 @@ private[hudi] object HudiClusterTable {
 
   /** Hudi's columns in every file: key, commit and partition of a row, and the name of its file. */
   val MetaColumns: Seq[String] = HoodieRecord.HOODIE_META_COLUMNS.asScala.toSeq
+
+  /** The partition fields whose values make a partition as they are: of a day there are many timestamps. */
+  private def constantFields(config: HoodieTableConfig): Seq[String] = {
+    import KeyGeneratorType._
+    val found = config.getPartitionFields
+    val fields: Seq[String] = if (found.isPresent) found.get.toSeq else Nil
+    Option(config.getKeyGeneratorClassName).map(fromClassName(_)) match {
+      case Some(TIMESTAMP | TIMESTAMP_AVRO | USER_PROVIDED) => Nil
+      case Some(CUSTOM | CUSTOM_AVRO) =>
+        // older tables do not say which fields are timestamps
+        val kinds = HoodieTableConfig.getPartitionFieldsForKeyGenerator(config)
+        val typed = if (kinds.isPresent) kinds.get.asScala.toSeq.map(_.split(":")) else Nil
+        typed.collect { case Array(field, kind) if kind.equalsIgnoreCase("SIMPLE") => field }
+      case _ => fields
+    }
+  }
 }
 
 /**

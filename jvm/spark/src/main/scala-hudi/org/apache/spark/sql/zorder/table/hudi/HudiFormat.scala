@@ -176,17 +176,19 @@ private[hudi] object HudiRefusals {
       refuse("ZORDER_SESSION_REFUSED.HUDI_BUCKET_INDEX", "table" -> name, "setting" -> IndexType)
   }
 
-  /** Checks the files, before a run begins. */
-  def files(name: String, meta: HoodieTableMetaClient, snapshot: HudiSnapshot): Unit = {
-    snapshot.slices.find(s => s.hasLogFiles || !s.getBaseFile.isPresent).foreach { slice =>
+  /** Refuses rows that are not in base files. */
+  def logFiles(name: String, meta: HoodieTableMetaClient, slices: Seq[FileSlice]): Unit =
+    slices.find(s => s.hasLogFiles || !s.getBaseFile.isPresent).foreach { slice =>
       refuse(
         "ZORDER_FILE_REFUSED.HUDI_LOG_FILES",
         "group" -> slice.getFileId,
         "table" -> name,
         "location" -> TableRef.Location(meta.getBasePath.toString).sql)
     }
-    if (bucketed(meta, snapshot.slices)) bucketIndex(name)
-  }
+
+  /** Checks what all files of the table are called. */
+  def bucketed(name: String, meta: HoodieTableMetaClient, slices: Seq[FileSlice]): Unit =
+    if (isBucketed(meta, slices)) bucketIndex(name)
 
   /**
    * Checks what the files' columns are called. Under Hudi's schema on read a file may have values under a name that
@@ -213,15 +215,15 @@ private[hudi] object HudiRefusals {
     schema.getAllIds.asScala.map(id => schema.findFullName(id) -> id.intValue).toSet
 
   /** Refuses files that others are about to change. */
-  def planned(name: String, snapshot: HudiSnapshot): Unit =
-    snapshot.slices.flatMap(s => snapshot.pending.get(s.getFileGroupId)).headOption.foreach { instant =>
+  def planned(name: String, snapshot: HudiSnapshot, slices: Seq[FileSlice]): Unit =
+    slices.flatMap(s => snapshot.pending.get(s.getFileGroupId)).headOption.foreach { instant =>
       throw new ZOrderConflictException("ZORDER_CONFLICT.HUDI_PLANNED", "table" -> name, "instant" -> instant)
     }
 
   private def bucketIndex(name: String): Nothing =
     refuse("ZORDER_TABLE_REFUSED.HUDI_BUCKET_INDEX", "table" -> name, "setting" -> IndexType)
 
-  private def bucketed(meta: HoodieTableMetaClient, slices: Seq[FileSlice]): Boolean = {
+  private def isBucketed(meta: HoodieTableMetaClient, slices: Seq[FileSlice]): Boolean = {
     val hashing = new Path(meta.getHashingMetadataPath)
     def numbered = slices.nonEmpty && slices.forall(_.getFileId match {
       case Bucket(n) => n.toInt < MostBuckets

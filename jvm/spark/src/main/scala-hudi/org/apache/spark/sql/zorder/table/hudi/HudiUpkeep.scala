@@ -311,7 +311,7 @@ private[hudi] object DeadRuns extends Logging {
   val PatienceMs: Long = HeartbeatMs.toLong * ToleratedMisses
 
   /** Clocks of the driver and of the storage differ by less. */
-  private val WrongClockMs = 600000L
+  val WrongClockMs = 600000L
 
   /** Marks a plan as ours, in its metadata. */
   val RunId = "zorder.clustering-id"

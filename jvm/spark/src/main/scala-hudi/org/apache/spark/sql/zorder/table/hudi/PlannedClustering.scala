@@ -10,6 +10,7 @@ import org.apache.hudi.avro.model.HoodieClusteringPlan
 import org.apache.hudi.client.WriteStatus
 import org.apache.hudi.common.data.HoodieData
 import org.apache.hudi.common.engine.HoodieEngineContext
+import org.apache.hudi.common.heartbeat.HoodieHeartbeatUtils
 import org.apache.hudi.common.model.{FileSlice, HoodieKey, HoodieRecord}
 import org.apache.hudi.common.schema.HoodieSchema
 import org.apache.hudi.common.table.HoodieTableMetaClient
@@ -60,6 +61,7 @@ final private[hudi] class PlannedClustering(
     scheduled = Some(found.get)
     val now = metaClient()
     openWrites = UnfinishedWrites.of(now).keySet
+    refuseDead(now)
     unchanged(now)
   }
 
@@ -69,7 +71,7 @@ final private[hudi] class PlannedClustering(
     // an overwrite that began since the plan replaces the files that it has seen, and not those of the run
     UnfinishedWrites.of(now).collectFirst {
       case (write, action) if openWrites(write) || action == HoodieTimeline.REPLACE_COMMIT_ACTION => write
-    }.foreach(write => conflict("ZORDER_CONFLICT.HUDI_WRITE_UNDER_WAY", "instant" -> write))
+    }.foreach(underWay)
     unchanged(now)
     StrategyInputs.write(runId, statuses)
     client.cluster(instant, true)
@@ -93,6 +95,16 @@ final private[hudi] class PlannedClustering(
     StrategyInputs.forget(runId)
     client.close()
   }
+
+  /** A write that nobody will end would refuse the commit after all rows are written. */
+  private def refuseDead(meta: HoodieTableMetaClient): Unit = {
+    val dead = openWrites.filter(UnfinishedWrites.isDead(meta, config, _))
+    // a write that has ended since has no heartbeat either
+    if (dead.nonEmpty) UnfinishedWrites.of(metaClient()).keys.find(dead).foreach(underWay)
+  }
+
+  private def underWay(write: String): Nothing =
+    conflict("ZORDER_CONFLICT.HUDI_WRITE_UNDER_WAY", "instant" -> write)
 
   private def unchanged(meta: HoodieTableMetaClient): Unit = {
     val at = instant
@@ -126,6 +138,23 @@ private[hudi] object UnfinishedWrites {
     meta.getActiveTimeline.getCommitsTimeline.filterInflightsAndRequested().getInstants.asScala
       .map(i => i.requestedTime -> i.getAction).toMap -- clusterings
   }
+
+  /**
+   * Whether nobody is at work on a write, as far as heartbeats tell. Writers have them under the cleaning policy LAZY
+   * alone.
+   */
+  def isDead(meta: HoodieTableMetaClient, config: HoodieWriteConfig, instant: String): Boolean = {
+    val (storage, basePath) = (meta.getStorage, meta.getBasePath.toString)
+    val hasHeartbeat = HoodieHeartbeatUtils.getLastHeartbeatTime(storage, basePath, instant).longValue != 0
+    (hasHeartbeat || config.getFailedWritesCleanPolicy.isLazy) &&
+    HoodieHeartbeatUtils.isHeartbeatExpired(instant, DeadRuns.WrongClockMs, storage, basePath)
+  }
+
+  /** One sentence on a write that is not finished, for statements that only read. */
+  def notice(name: String, meta: HoodieTableMetaClient): Option[String] =
+    of(meta).keys.toSeq.sorted.headOption.map { instant =>
+      s"The write $instant of $name is not finished: a run in place commits only after it has ended or was rolled back."
+    }
 }
 
 /**

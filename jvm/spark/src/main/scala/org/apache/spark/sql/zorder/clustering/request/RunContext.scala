@@ -113,7 +113,7 @@ private[clustering] object RunContext {
     val by = columnsNamed(request, table)
     val queries = log
     val startedMs = System.currentTimeMillis()
-    val files = table.files()
+    val files = table.selectable()
     if (request.changes) table.recover()
     val asked = queries.fold(Set.empty[String])(_.columns.toSet)
     def resolved(schema: StructType): RunContext = {
