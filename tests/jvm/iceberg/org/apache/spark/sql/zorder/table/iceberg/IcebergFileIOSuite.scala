@@ -39,7 +39,12 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
           .config(s"$catalog.warehouse", s"own://$name")
           .config(s"$catalog.io-impl", io.getName)
           .config(s"$catalog.own.root", temp.toString)
-    }
+    }.config("spark.hadoop.fs.keyed.impl", classOf[KeyedFileSystem].getName)
+      .config("spark.hadoop.fs.keyed.impl.disable.cache", "true")
+      .config("spark.sql.catalog.keyed", "org.apache.iceberg.spark.SparkCatalog")
+      .config("spark.sql.catalog.keyed.type", "hadoop")
+      .config("spark.sql.catalog.keyed.warehouse", s"keyed:$temp/keyed")
+      .config("spark.sql.catalog.keyed.hadoop.fs.keyed.secret", "open")
 
   override def afterEach(): Unit = {
     OwnFileIO.asked = (_: String) => ()
@@ -375,5 +380,18 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
     assert(status(cluster(t, "a, b")) == "DONE")
     assert(new File(new java.net.URI(load(t).location + "/_zorder/runs/1.json").getPath).exists)
     assert(!load(t).properties.containsKey("zorder.records") && runs(t).length == 1)
+  }
+
+  test("Hadoop opens the files by settings that the catalog alone has: many footers, state, vacuum, no index") {
+    val t = filled("keyed.db.t", files = 20)
+    val before = content(t)
+    assert(status(cluster(t, "a, b")) == "DONE")
+    assert(content(t) == before && live(t).size == 4)
+    assert(runs(t).length == 1 && !load(t).properties.containsKey("zorder.records"))
+    vacuumAll(t)
+    assert(content(t) == before && filesOnDisk(t) == live(t))
+    val index = intercept[ZOrderException](sql(s"ZORDER INDEX $t").collect())
+    assert(index.condition == "ZORDER_INDEX_REFUSED.OTHER_FORMAT")
+    assert(status(one(s"ZORDER REMOVE $t")) == "REMOVED" && runs(t).isEmpty)
   }
 }

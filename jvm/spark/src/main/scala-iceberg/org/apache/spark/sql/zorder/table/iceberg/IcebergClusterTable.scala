@@ -53,11 +53,11 @@ final private[iceberg] class IcebergClusterTable(
 
   override def format: String = FormatDescriptor.Iceberg.id
 
-  private val hadoop: Option[FileSystem] = IcebergReach.hadoop(session, table)
+  private[iceberg] val hadoop: Option[FileSystem] = IcebergReach.hadoop(session, table)
 
-  /** How footers are read where Hadoop's file systems do not reach them. */
+  /** How footers are read where Hadoop's file systems, as the session opens them, may not reach them. */
   private[iceberg] val ownFiles: Option[IcebergFiles] =
-    if (hadoop.isEmpty) Some(IcebergFiles.of(table)) else None
+    if (hadoop.isEmpty || IcebergReach.hasOwnSettings(session, table)) Some(IcebergFiles.of(table)) else None
 
   /** Whether files that no snapshot has can be found. */
   private[iceberg] def listsFiles: Boolean =
@@ -103,10 +103,10 @@ final private[iceberg] class IcebergClusterTable(
   }
 
   override def hasState(session: ClassicSession): Boolean =
-    if (hadoop.isDefined) super.hasState(session) else ownState.runs().nonEmpty
+    hadoop.fold(ownState.runs().nonEmpty)(_.exists(new Path(root, StateDir.Name)))
 
   override private[zorder] def claims(session: ClassicSession, at: Seq[Path]): Seq[ClaimFile] =
-    if (hadoop.isDefined) super.claims(session, at) else Seq(ownState.claim)
+    hadoop.fold(Seq(ownState.claim))(fs => at.distinct.flatMap(ClaimFile.beside(fs, _)))
 
   override def recover(): Unit = state.recover(files().map(DataFile.below(root, _)).toSet)
 
@@ -136,7 +136,7 @@ final private[iceberg] class IcebergClusterTable(
 
   /** Of the main branch: a run on another would forget the files that it does not have. */
   override def indexing: Option[FormatIndexing] =
-    if (branch.isEmpty && hadoop.isDefined && IcebergIndexing.isPossible(table))
+    if (branch.isEmpty && hadoop.isDefined && IcebergIndexing.isPossible(session, table))
       Some(new IcebergIndexing(table, staged, tasks))
     else None
 

@@ -4,8 +4,10 @@ import java.io.{EOFException, FileNotFoundException, IOException}
 import java.lang.ref.WeakReference
 import java.util.concurrent.ConcurrentHashMap
 
+import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.iceberg.{HasTableOperations, SerializableTable, Table}
 import org.apache.iceberg.exceptions.NotFoundException
@@ -17,7 +19,8 @@ import org.apache.spark.sql.zorder.table.file.{FileBytes, FormatFiles}
 
 /**
  * By what footers and `_zorder/` are reached: by Hadoop's file systems where they know the table's place, otherwise by
- * the `FileIO` with which Iceberg itself reads and writes the table.
+ * the `FileIO` with which Iceberg itself reads and writes the table. Tasks open file systems by the settings of the
+ * session, so that footers are read by the `FileIO`, too, where the catalog has others.
  */
 private[iceberg] object IcebergReach {
 
@@ -26,17 +29,33 @@ private[iceberg] object IcebergReach {
    * those of the table come from its catalog: then it does not see the table's metadata.
    */
   def hadoop(session: ClassicSession, table: Table): Option[FileSystem] = {
-    val conf = session.sessionState.newHadoopConf()
-    def system =
+    def system(conf: Configuration) =
       try Some(new Path(table.location).getFileSystem(conf))
       catch { case NonFatal(_) | _: LinkageError => None }
     def sees(fs: FileSystem, file: String) =
       try fs.exists(new Path(file))
       catch { case NonFatal(_) | _: LinkageError => false }
     table.io match {
-      case _: HadoopFileIO => system
-      case _ => system.filter(fs => metadata(table).exists(sees(fs, _)))
+      case own: HadoopFileIO => system(own.getConf)
+      case _ => system(session.sessionState.newHadoopConf()).filter(fs => metadata(table).exists(sees(fs, _)))
     }
+  }
+
+  /** Settings by which Hadoop finds and opens file systems. */
+  private val Settings = Seq("fs.", "dfs.", "hadoop.security.")
+
+  /**
+   * Whether the table's catalog has settings of its own for Hadoop (`spark.sql.catalog.<name>.hadoop.*`): what opens
+   * files by those of the session may have other keys, or none. What the session has set since the catalog was loaded
+   * does not count.
+   */
+  def hasOwnSettings(session: ClassicSession, table: Table): Boolean = table.io match {
+    case own: HadoopFileIO =>
+      val known = Seq(session.sessionState.newHadoopConf(), session.sparkContext.hadoopConfiguration)
+      own.getConf.iterator.asScala.exists { e =>
+        Settings.exists(e.getKey.startsWith(_)) && known.forall(_.getRaw(e.getKey) != e.getValue)
+      }
+    case _ => false
   }
 
   private def metadata(table: Table): Option[String] = table match {

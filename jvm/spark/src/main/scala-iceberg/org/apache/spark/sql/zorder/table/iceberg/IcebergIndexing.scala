@@ -61,14 +61,15 @@ final private[iceberg] class IcebergIndexing(
 private[zorder] object IcebergIndexing {
 
   /**
-   * Whether an index can lie beside the table. Where Iceberg reads by other means than Hadoop's, Hadoop may wait for
-   * credentials that nobody gave it, at every query. Tables of version 1 do not count commits, which tell a file from
-   * another one that takes its name later.
+   * Whether an index can lie beside the table. Where Iceberg reads by other means than Hadoop's, or by settings of the
+   * catalog's own, Hadoop may wait for credentials that nobody gave it, at every query. Tables of version 1 do not count
+   * commits, which tell a file from another one that takes its name later.
    */
-  def isPossible(table: Table): Boolean = table.io.isInstanceOf[HadoopFileIO] && (table match {
-    case known: HasTableOperations => known.operations.current.formatVersion > 1
-    case _ => true
-  })
+  def isPossible(session: ClassicSession, table: Table): Boolean =
+    table.io.isInstanceOf[HadoopFileIO] && !IcebergReach.hasOwnSettings(session, table) && (table match {
+      case known: HasTableOperations => known.operations.current.formatVersion > 1
+      case _ => true
+    })
 
   /**
    * The commit that brought the file in: `add_files` takes files by the names that others gave them, and may do so again

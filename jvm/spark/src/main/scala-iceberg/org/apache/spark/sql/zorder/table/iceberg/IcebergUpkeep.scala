@@ -123,7 +123,7 @@ private[iceberg] object IcebergVacuum extends Logging {
     val now = System.currentTimeMillis
     val before = now - retention.atLeast(ownMs(table))
     // asked before the expiry, which is a commit: beside it, what others have committed looks old
-    val others = if (opened.listsFiles) SharedLocation.others(session, opened) else None
+    val others = if (opened.listsFiles) SharedLocation.others(opened) else None
     val isForked = others.exists(_.mayBeFork)
     val replaced = if (isForked) Nil else removingSnapshots(table, before)
     val expired =
@@ -168,8 +168,7 @@ private[iceberg] object IcebergVacuum extends Logging {
     val data = new Path(opened.table.location, "data")
     def action =
       SparkActions.get(session).deleteOrphanFiles(opened.table).olderThan(before).location(data.toString)
-    def isThere = data.getFileSystem(session.sessionState.newHadoopConf()).exists(data)
-    if (opened.listsFiles && opened.ownFiles.isEmpty && !isThere) 0L
+    if (opened.hadoop.exists(!_.exists(data))) 0L
     else if (opened.listsFiles) {
       val listed = if (opened.ownFiles.isEmpty) action else action.usePrefixListing(true)
       val chosen = if (dryRun) listed.deleteWith(_ => ()) else listed

@@ -9,7 +9,6 @@ import com.fasterxml.jackson.core.{JsonFactory, JsonToken}
 import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{Snapshot, TableMetadata, TableMetadataParser}
 import org.apache.iceberg.io.{FileIO, SupportsPrefixOperations}
-import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.storage.DriverReads
 import org.apache.spark.util.Utils
 
@@ -53,9 +52,9 @@ private[iceberg] object SharedLocation {
   }
 
   /** None if the location is the table's alone. */
-  def others(session: ClassicSession, opened: IcebergClusterTable): Option[Other] = {
+  def others(opened: IcebergClusterTable): Option[Other] = {
     def look(judged: String => Boolean): Seq[Other] = {
-      val listed = metadataFiles(session, opened).filter(judged)
+      val listed = metadataFiles(opened).filter(judged)
       // what others commit meanwhile is not listed
       val mine = IcebergRefusals.operations(opened.table).refresh()
       val io = IcebergRefusals.operations(opened.table).io
@@ -182,16 +181,16 @@ private[iceberg] object SharedLocation {
   private def nameOf(location: String): String = location.substring(location.lastIndexOf('/') + 1)
 
   /** An empty file is what a commit leaves that died as it began to write: no table's metadata. */
-  private def metadataFiles(session: ClassicSession, opened: IcebergClusterTable): Seq[String] = {
+  private def metadataFiles(opened: IcebergClusterTable): Seq[String] = {
     val directory = new Path(opened.table.location, "metadata")
-    val all =
-      if (opened.ownFiles.isEmpty) {
-        val fs = directory.getFileSystem(session.sessionState.newHadoopConf())
-        if (fs.exists(directory)) fs.listStatus(directory).toSeq.map(f => (f.getPath.toString, f.getLen))
-        else Nil
-      } else
+    val all = opened.hadoop match {
+      case Some(fs) if fs.exists(directory) =>
+        fs.listStatus(directory).toSeq.map(f => (f.getPath.toString, f.getLen))
+      case Some(_) => Nil
+      case None =>
         opened.table.io.asInstanceOf[SupportsPrefixOperations].listPrefix(s"$directory/").asScala.toSeq
           .map(f => (f.location, f.size))
+    }
     all.collect { case (file, bytes) if bytes > 0 && nameOf(file).contains(".metadata.json") => file }
   }
 

@@ -136,13 +136,14 @@ final private class PlannedFiles(private val queried: QueryScan) extends PrunedF
   /** Columns that the manifests do not bound are none of the index, so that it says nothing of them. */
   private lazy val list = new NarrowedList(root, PlannedFiles.Asked, _ => false, bounds, index)
 
-  private def index: Option[FormatIndex] =
-    ManifestBounds.schemaOf(table, queried.projection).filter(_ =>
-      IcebergIndexing.isPossible(table)).flatMap { schema =>
-      val state = Shims.classic(SparkSession.active).sessionState
-      FormatIndex.of(root, SQLConf.get, state.newHadoopConf(), IcebergIndexing.identities(table, schema))(
-        new Path(_))
-    }
+  private def index: Option[FormatIndex] = {
+    val session = Shims.classic(SparkSession.active)
+    ManifestBounds.schemaOf(table, queried.projection)
+      .filter(_ => IcebergIndexing.isPossible(session, table)).flatMap { schema =>
+        val conf = session.sessionState.newHadoopConf()
+        FormatIndex.of(root, SQLConf.get, conf, IcebergIndexing.identities(table, schema))(new Path(_))
+      }
+  }
 
   private def bounds(expressions: Seq[Expression]): Option[StatisticsIndex] = source.flatMap { s =>
     SnapshotStatistics.of(key(s), s.columns, SQLConf.get).index(expressions, s)
