@@ -148,6 +148,26 @@ class IcebergIndexSuite extends AnyFunSuite with NarrowedIcebergTables {
     }
   }
 
+  test("files of others are read by names: a column that is added leaves the index, one that takes a name does not") {
+    val t = scattered("mapped", 20)
+    val path = Files.createTempDirectory("mapped").resolve("imported").toString
+    spark.range(1000, 1050, 1, 1).selectExpr("id", "concat('k', id) AS k", "int(id % 7) AS r").write.parquet(path)
+    sql(s"CALL ice.system.add_files('db.mapped', 'parquet.`$path`')").collect()
+    assert(load(t).properties.containsKey("schema.name-mapping.default"))
+    indexed(t)
+    quick {
+      finds(t, "SELECT * FROM <t> WHERE id = 777")
+      on(t, "ALTER TABLE <t> ADD COLUMN fresh INT")
+      finds(t, "SELECT * FROM <t> WHERE id = 777")
+      val refreshed = statement(t, "REFRESH INDEX")
+      assert(Seq("footers_read", "bloom_files_read").map(refreshed.getAs[Long](_)) === Seq(0L, 0L))
+      finds(t, "SELECT * FROM <t> WHERE id = 777")
+      on(t, "ALTER TABLE <t> RENAME COLUMN id TO old")
+      on(t, "ALTER TABLE <t> ADD COLUMN id BIGINT")
+      check(t, "SELECT * FROM <t> WHERE id = 777" -> 21)
+    }
+  }
+
   test("fields of a struct are known by their field ids: swapped, and another one in a snapshot of before") {
     val t = "ice.db.fields"
     sql(s"CREATE TABLE $t (id BIGINT, s STRUCT<x: STRING, z: STRING>) USING iceberg")

@@ -215,7 +215,8 @@ private object IcebergColumns {
     ManagedColumns(leaf => number(leaf).flatMap(id => Option(schema.findColumnName(id))).map(Seq(_)))
   }
 
-  private def mapping(table: Table): Option[NameMapping] =
+  /** What the names in files without ids stand for; None if the table says nothing of it. */
+  def mapping(table: Table): Option[NameMapping] =
     mappingText(table.properties).map(NameMappingParser.fromJson)
 
   /** Which columns the names in files without ids stand for, by the properties of a table. */

@@ -2,9 +2,9 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import scala.collection.JavaConverters._
 
-import org.apache.commons.codec.digest.DigestUtils
 import org.apache.iceberg.{ContentFile, FileScanTask, HasTableOperations, Schema, Table}
 import org.apache.iceberg.hadoop.HadoopFileIO
+import org.apache.iceberg.mapping.NameMapping
 import org.apache.iceberg.types.{Type, Types}
 import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -78,25 +78,32 @@ private[zorder] object IcebergIndexing {
   def generation(file: ContentFile[_]): Long = Option(file.fileSequenceNumber).fold(0L)(_.longValue)
 
   /**
-   * What files have under the names of the columns: field ids in this table, and of files that have none, what the table
-   * says of names. A location may have had another table before, whose files had the same names.
+   * What files have under the names of the columns: field ids in this table, and of files that have none, the names that
+   * stand for these ids. A location may have had another table before, whose files had the same names.
    */
   def identities(table: Table, schema: Schema): Map[String, String] = {
-    val names = IcebergColumns.mappingText(table.properties).fold("")(m => s" ${DigestUtils.sha256Hex(m)}")
+    val names = IcebergColumns.mapping(table)
     val id = table match {
       case known: HasTableOperations => known.operations.current.uuid
       case _ => table.name
     }
-    schema.columns.asScala.map(f => f.name -> FormatIndexing.identity(s"$id ${numbered(f)}$names")).toMap
+    schema.columns.asScala.map(f => f.name -> FormatIndexing.identity(s"$id ${numbered(f, names)}")).toMap
   }
 
-  private def numbered(field: Types.NestedField): String = s"${field.fieldId}${inside(field.`type`)}"
+  private def numbered(field: Types.NestedField, names: Option[NameMapping]): String =
+    s"${field.fieldId}${names.fold("")(named(field, _))}${inside(field.`type`, names)}"
+
+  /** Iceberg writes the mapping anew with each column that is added, so that others' names must not count. */
+  private def named(field: Types.NestedField, names: NameMapping): String =
+    Option(names.find(field.fieldId)).fold("-") { mapped =>
+      mapped.names.asScala.toSeq.sorted.map(name => ColumnPath.sql(Seq(name))).mkString("[", ",", "]")
+    }
 
   /** An index asks for fields by their names, which may be given to each other. */
-  private def inside(own: Type): String =
+  private def inside(own: Type, names: Option[NameMapping]): String =
     if (!own.isNestedType) ""
     else own.asNestedType.fields.asScala
-      .map(f => s"${ColumnPath.sql(Seq(f.name))}=${numbered(f)}").mkString("(", ",", ")")
+      .map(f => s"${ColumnPath.sql(Seq(f.name))}=${numbered(f, names)}").mkString("(", ",", ")")
 
   /** Top-level columns by which files of some spec are partitioned. */
   private def constants(table: Table): Set[String] = {
