@@ -1,12 +1,17 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
+import java.io.File
+import java.net.URI
+
 import scala.collection.JavaConverters._
 
 import org.apache.iceberg.exceptions.CommitStateUnknownException
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
-import org.apache.spark.sql.zorder.table.CrashPoints
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.table.{CrashPoints, TableRef}
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
@@ -119,6 +124,60 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
     assert(why.condition == "ZORDER_CONFLICT.COMMIT_REFUSED", why.getMessage)
     sql(s"REFRESH TABLE $t")
     assert(spark.table(t).count() == 0 && filesOnDisk(t) == before)
+  }
+
+  test("a run whose new files somebody has deleted ends as a conflict") {
+    val t = filled("swept")
+    val before = filesOnDisk(t)
+    val data = new File(new URI(load(t).location + "/data"))
+    meanwhile("iceberg-commit") {
+      assert(new File(data, (filesOnDisk(t) -- before).head).delete())
+    }
+    val spared = IcebergWrite.sparedMs
+    IcebergWrite.sparedMs = 0
+    try {
+      val lost = intercept[ZOrderConflictException](cluster(t, "a, b"))
+      assert(lost.condition == "ZORDER_CONFLICT.NEW_FILES_DELETED" && filesOnDisk(t) == before)
+      assert(status(cluster(t, "a, b")) == "DONE" && spark.table(t).count() == 2000)
+    } finally IcebergWrite.sparedMs = spared
+  }
+
+  for ((what, change) <- Seq(
+      "column" -> "ADD COLUMN more INT",
+      "partition field" -> "ADD PARTITION FIELD bucket(4, id)"))
+    test(s"a $what that somebody adds before the new files are written: the run gives up") {
+      val t = filled(s"altered_${what.replace(' ', '_')}")
+      val before = filesOnDisk(t)
+      val session = Shims.classic(spark)
+      val table = TableResolver.open(session, TableRef.Name(t.split('.').toSeq))
+        .asInstanceOf[IcebergClusterTable]
+      val write = table.begin("run", table.files())
+      sql(s"ALTER TABLE $t $change")
+      table.table.refresh()
+      val rows = spark.table(t).queryExecution.analyzed
+      val why = intercept[ZOrderConflictException](write.write(session, rows, Nil, Map.empty, _ => ""))
+      assert(why.condition == "ZORDER_CONFLICT.OTHER_COMMIT" && filesOnDisk(t) == before)
+    }
+
+  test("a later delete that is gone when its copy is there: the run is put on the table again") {
+    val t = filled("undeleted")
+    var commits = 0
+    var isGone = false
+    CrashPoint.meanwhile = (at: String) => {
+      if (at == "iceberg-commit") {
+        commits += 1
+        if (commits == 1) deleteEqual(t, 5)
+      }
+      if (at == "iceberg-later-deletes" && !isGone) {
+        isGone = true
+        val delete = tasks(t).flatMap(_.deletes.asScala).head
+        load(t).newRewrite().deleteFile(delete).commit()
+        sql(s"REFRESH TABLE $t")
+      }
+    }
+    assert(status(cluster(t, "a, b")) == "DONE" && isGone && commits == 2)
+    assert(spark.table(t).count() == 2000)
+    assert(filesOnDisk(t).count(_.contains("equality-delete")) == 1)
   }
 
   test("records are not removed under a run") {

@@ -7,7 +7,7 @@ import scala.collection.JavaConverters._
 import scala.collection.mutable
 
 import org.apache.hadoop.fs.{Path, UnsupportedFileSystemException}
-import org.apache.iceberg.exceptions.ValidationException
+import org.apache.iceberg.exceptions.{NotFoundException, ValidationException}
 import org.apache.iceberg.spark.actions.SparkActions
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -354,6 +354,38 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
     }
   }
 
+  test("a later delete that cannot be copied: nothing is left of the run; if it is gone, one more try") {
+    val t = filled("own.db.uncopied")
+
+    /** Others delete rows twice, and the second of these files that is copied cannot be read. */
+    def fails(e: RuntimeException, values: Int*): Unit = {
+      var (deleted, asked) = (false, 0)
+      CrashPoint.meanwhile = (at: String) =>
+        if (at == "iceberg-commit" && !deleted) {
+          deleted = true
+          values.foreach(deleteEqual(t, _))
+        } else if (at == "iceberg-later-deletes") OwnFileIO.asked = path =>
+          if (path.split('/').last.startsWith("equality-delete-")) {
+            asked += 1
+            if (asked == 2) throw e
+          }
+    }
+    step("denied: an error, and nothing of the run stays") {
+      fails(new IllegalStateException("denied"), 5, 50)
+      assert(intercept[Exception](cluster(t, "a, b")).getMessage.contains("denied"))
+      OwnFileIO.asked = (_: String) => ()
+      assert(written(t) == live(t) ++ Set("equality-delete-5.parquet", "equality-delete-50.parquet"))
+      assert(live(t).size == 6 && below(t, "_zorder/runs").isEmpty)
+    }
+    step("gone: the run is put on the table as it is now") {
+      fails(new NotFoundException("gone"), 7, 8)
+      assert(status(cluster(t, "a, b")) == "DONE")
+      OwnFileIO.asked = (_: String) => ()
+      assert(spark.table(t).where("b IN (5, 50, 7, 8)").isEmpty)
+      assert(spark.table(t).count() == (0 until 2000).count(id => !Set(5, 50, 7, 8)(id % 97)))
+    }
+  }
+
   test("a second run that is told to skips, and an index is refused") {
     val t = filled("own.db.claimed")
     val ref = TableRef.Name(t.split('.').toSeq)
@@ -382,7 +414,7 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
     assert(!load(t).properties.containsKey("zorder.records") && runs(t).length == 1)
   }
 
-  test("Hadoop opens the files by settings that the catalog alone has: many footers, state, vacuum, no index") {
+  test("settings for Hadoop that the catalog alone has: many footers, state, vacuum, no index") {
     val t = filled("keyed.db.t", files = 20)
     val before = content(t)
     assert(status(cluster(t, "a, b")) == "DONE")

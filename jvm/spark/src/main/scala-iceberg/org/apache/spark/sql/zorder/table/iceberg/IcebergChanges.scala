@@ -26,11 +26,14 @@ final private[iceberg] class IcebergChanges(table: Table, branch: Option[String]
   /** Whether rows have ids that they keep when they are moved. */
   def hasRowIds: Boolean = operations.current.formatVersion >= IcebergChanges.WithRowIds
 
+  /** Whether files are read, written and placed as when the table was opened. */
+  def isOfBefore: Boolean = shape() == shapeBefore
+
   /** The newest snapshot, if nothing but rows has changed since `before`. */
   def since(before: Snapshot): Option[Snapshot] = {
     table.refresh()
     Snapshots.head(table, branch).filter { now =>
-      shape() == shapeBefore &&
+      isOfBefore &&
       SnapshotUtil.isAncestorOf(now.snapshotId, before.snapshotId, table.snapshot(_))
     }
   }

@@ -68,6 +68,8 @@ final private[iceberg] class IcebergClusterTable(
   /** None for a table that was never written to. */
   val snapshot: Option[Snapshot] = Snapshots.head(table, branch)
 
+  private[iceberg] val changes = new IcebergChanges(table, branch)
+
   private lazy val tasks: Map[String, FileScanTask] = {
     val planned = snapshot.toSeq.flatMap(Snapshots.tasks(table, _)(_.ignoreResiduals()))
     IcebergRefusals.files(name, planned)

@@ -38,7 +38,7 @@ import org.apache.spark.sql.zorder.table.file.{
   PinnedPartition,
   RowGroupLimit
 }
-import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, DriverReads}
 
 /**
  * A rewrite that ends in a `replace` commit. Rows that others append meanwhile stay, and so do their equality deletes.
@@ -55,7 +55,8 @@ final private[iceberg] class IcebergWrite(
     with Logging {
 
   private val table: Table = opened.table
-  private val changes = new IcebergChanges(table, opened.branch)
+  private val changes = opened.changes
+  private val beganMs = System.currentTimeMillis
 
   // what the next commit is made against: the snapshot that was read, until somebody changes a file of it
   private var base: Snapshot = start
@@ -65,6 +66,7 @@ final private[iceberg] class IcebergWrite(
   // later deletes of others, and what they are under paths of our own
   private var copies: Seq[(DeleteFile, DeleteFile)] = Nil
   private var submitted = false
+  private var newFilesGone = false
   private val seen = mutable.HashSet.empty[Long]
 
   override def root: Path = opened.root
@@ -75,6 +77,9 @@ final private[iceberg] class IcebergWrite(
       partitionColumns: Seq[String],
       options: Map[String, String],
       partitionOf: Int => String): Seq[WrittenFile] = ActiveSession.during(session) {
+    // Iceberg writes by the schema and the partitioning of now, and the rows were read by those of before
+    if (!changes.isOfBefore)
+      throw new ZOrderConflictException("ZORDER_CONFLICT.OTHER_COMMIT", "table" -> opened.name)
     val target = IcebergWriteProperties.on(table, options)
     val name = staged.forWrite(target)
     session.conf.set("spark.sql.storeAssignmentPolicy", "ANSI")
@@ -112,14 +117,46 @@ final private[iceberg] class IcebergWrite(
     submitted = true
     try {
       CrashPoint.hit("iceberg-commit")
+      checkWritten()
       replace(request, named)
     } catch {
       case crash: CrashPoint.Crash => throw crash
+      case NonFatal(e) if !submitted => throw e
       case NonFatal(e) => afterAll(e)
     }
     CrashPoint.hit("iceberg-committed")
     opened.state.committed(request, committed())
   }
+
+  /** The snapshot was certainly not made, so that what was written is nobody's. */
+  private def notCommitted(): Unit = {
+    submitted = false
+    opened.state.abandon(runId)
+  }
+
+  private def refused(e: Throwable): Nothing = throw new ZOrderConflictException(
+    "ZORDER_CONFLICT.COMMIT_REFUSED",
+    "table" -> opened.name,
+    "cause" -> ZOrderException.firstLine(e))
+
+  /**
+   * Iceberg does not look whether new files are there, which somebody's `remove_orphan_files` may have deleted. It is
+   * asked for those of long runs alone.
+   */
+  private def checkWritten(): Unit =
+    if (System.currentTimeMillis - beganMs >= IcebergWrite.sparedMs) {
+      val files = (written.keys ++ marked.files).toSeq
+      val there =
+        try DriverReads.each(files, DriverReads.MostRequests)(table.io.newInputFile(_).exists)
+        catch { case NonFatal(e) => notCommitted(); throw e }
+      files.zip(there).collectFirst { case (file, false) => file }.foreach { gone =>
+        notCommitted()
+        newFilesGone = true
+        throw new ZOrderConflictException(
+          "ZORDER_CONFLICT.NEW_FILES_DELETED",
+          "dir" -> new Path(gone).getParent)
+      }
+    }
 
   /**
    * Deletes that Iceberg would drop, though they apply to the rewritten rows, are written to the table once more.
@@ -157,7 +194,7 @@ final private[iceberg] class IcebergWrite(
       } catch { case lost: LaterDeletes.Dropped if left > 0 => lost.files }
     if (dropped.nonEmpty) {
       CrashPoint.hit("iceberg-later-deletes")
-      copies ++= dropped.map(d => d -> copied(d))
+      copy(dropped)
       replace(request, named, left - 1)
     }
   }
@@ -173,22 +210,36 @@ final private[iceberg] class IcebergWrite(
         Long.box(taken))
   }
 
+  /** No commit is under way, so that a failure leaves no file. */
+  private def copy(deletes: Seq[DeleteFile]): Unit =
+    try deletes.foreach(d => copies :+= d -> copied(d))
+    catch {
+      case NonFatal(e) =>
+        notCommitted()
+        e match {
+          // the table has it no more
+          case gone: NotFoundException => refused(gone)
+          case _ => throw e
+        }
+    }
+
   /**
    * A delete file under a path of its own. Iceberg's clean-up deletes what an expired snapshot took away, also where a
    * later one has the same path again (apache/iceberg#17304).
    */
-  private def copied(delete: DeleteFile): DeleteFile = {
-    val spec = table.specs.get(delete.specId)
-    val name = s"$runId-${UUID.randomUUID}-${new Path(delete.location).getName}"
+  private def copied(of: DeleteFile): DeleteFile = {
+    val spec = table.specs.get(of.specId)
+    val name = s"$runId-${UUID.randomUUID}-${new Path(of.location).getName}"
     val to =
       if (spec.isUnpartitioned) table.locationProvider.newDataLocation(name)
-      else table.locationProvider.newDataLocation(spec, delete.partition, name)
+      else table.locationProvider.newDataLocation(spec, of.partition, name)
     // as they are, encrypted or not
-    val in = table.io.newInputFile(delete.location).newStream()
+    val in = table.io.newInputFile(of.location).newStream()
     try IOUtils.copyBytes(in, table.io.newOutputFile(to).create(), 1 << 16, true)
+    catch { case NonFatal(e) => delete(Seq(to)); throw e }
     finally in.close()
-    FileMetadata.deleteFileBuilder(spec).copy(delete)
-      .ofEqualityDeletes(delete.equalityFieldIds.asScala.map(_.intValue).toArray: _*)
+    FileMetadata.deleteFileBuilder(spec).copy(of)
+      .ofEqualityDeletes(of.equalityFieldIds.asScala.map(_.intValue).toArray: _*)
       .withPath(to).build()
   }
 
@@ -198,7 +249,8 @@ final private[iceberg] class IcebergWrite(
       session: ClassicSession,
       partitions: IndexedSeq[PinnedPartition]): Option[ChangedInputs] = {
     val inputs = partitions.flatMap(_.files)
-    changedSince(inputs).flatMap { first =>
+    val found = if (newFilesGone) None else changedSince(inputs)
+    found.flatMap { first =>
       // ids are read once, for so long that others may have gone on
       val isLater = changes.hasRowIds && first.removedAt.exists(_.nonEmpty) &&
         marked.read(session, inputs.map(_.path), unseen)
@@ -231,6 +283,7 @@ final private[iceberg] class IcebergWrite(
       val removed =
         if (lost.isEmpty || isMarked) None
         else Some(IcebergRows.removed(session, table, staged, touched, tasks, lost))
+      dropCopies(changed.now)
       base = changed.now
       tasks = left
       Some(ChangedInputs(
@@ -239,6 +292,14 @@ final private[iceberg] class IcebergWrite(
         () => IcebergRows(session, table, staged, staying, left),
         marked.counts))
     }
+  }
+
+  /** Those of deletes that the table has no more, which no commit could take away. */
+  private def dropCopies(now: Snapshot): Unit = if (copies.nonEmpty) {
+    val there = LaterDeletes.of(table, now).map(_.location).toSet
+    val (stay, gone) = copies.partition { case (of, _) => there(of.location) }
+    copies = stay
+    delete(gone.map(_._2.location))
   }
 
   override def withdraw(files: Seq[WrittenFile]): Unit = {
@@ -261,12 +322,8 @@ final private[iceberg] class IcebergWrite(
       case _: CommitStateUnknownException => unknown(e)
       case _: ValidationException | _: CommitFailedException
           if !causes.exists(_.isInstanceOf[java.io.IOException]) =>
-        submitted = false
-        opened.state.abandon(runId)
-        throw new ZOrderConflictException(
-          "ZORDER_CONFLICT.COMMIT_REFUSED",
-          "table" -> opened.name,
-          "cause" -> ZOrderException.firstLine(e))
+        notCommitted()
+        refused(e)
       case _ =>
         val said =
           Seq("run" -> runId, "table" -> opened.name, "cause" -> ZOrderException.firstLine(causes.last))
@@ -317,6 +374,9 @@ final private[iceberg] class IcebergWrite(
 
 private[iceberg] object IcebergWrite {
   val RunId = "zorder.clustering-id"
+
+  /** Clean-ups spare files as young as this. A test sets it. */
+  @volatile private[iceberg] var sparedMs: Long = 10L * 60 * 1000
 
   /** The task that wrote a file. */
   val number: PartNumber = new PartNumber(

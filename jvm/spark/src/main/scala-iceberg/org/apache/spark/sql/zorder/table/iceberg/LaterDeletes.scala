@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
+import java.util.{Map => JMap}
+
 import scala.annotation.nowarn
 import scala.collection.JavaConverters._
 import scala.collection.mutable
@@ -10,6 +12,7 @@ import org.apache.iceberg.{
   DeleteFile,
   ManifestFile,
   ManifestFiles,
+  PartitionSpec,
   Snapshot,
   SnapshotRef,
   SnapshotSummary,
@@ -18,6 +21,7 @@ import org.apache.iceberg.{
   TableOperations
 }
 import org.apache.iceberg.exceptions.ValidationException
+import org.apache.iceberg.io.FileIO
 import org.apache.iceberg.util.SnapshotUtil
 
 /**
@@ -62,6 +66,19 @@ private[iceberg] object LaterDeletes {
     /** The table, whose commits are checked. */
     def of(table: Table): Table =
       new BaseTable(new Guarded(IcebergRefusals.operations(table), this), table.name)
+  }
+
+  /** All deletes that a snapshot has. */
+  def of(table: Table, snapshot: Snapshot): Seq[DeleteFile] =
+    live(table.io, table.specs, snapshot.deleteManifests(table.io).asScala.toSeq)
+
+  private def live(
+      io: FileIO,
+      specs: JMap[Integer, PartitionSpec],
+      manifests: Seq[ManifestFile]): Seq[DeleteFile] = manifests.flatMap { manifest =>
+    val reader = ManifestFiles.readDeleteManifest(manifest, io, specs)
+    try reader.asScala.map(_.copy()).toList
+    finally reader.close()
   }
 
   final private class Guarded(own: TableOperations, guard: Guard) extends CheckedOperations(own) {
@@ -130,7 +147,7 @@ private[iceberg] object LaterDeletes {
         after: Seq[ManifestFile]): Seq[DeleteFile] = {
       val same = before.map(_.path).toSet.intersect(after.map(_.path).toSet)
       def changed(manifests: Seq[ManifestFile]): Seq[DeleteFile] =
-        manifests.filterNot(m => same(m.path)).flatMap(live(base, _))
+        live(own.io(), base.specsById, manifests.filterNot(m => same(m.path)))
       // a manifest is never older than its files
       val later = changed(before.filter(_.sequenceNumber > start.sequenceNumber))
         // deletes of positions name their data files, and so none that this commit adds
@@ -141,12 +158,6 @@ private[iceberg] object LaterDeletes {
         later.filterNot(d =>
           kept(IcebergChanges.place(d)) || copies.get(d.location).exists(copy => kept((copy, None))))
       }
-    }
-
-    private def live(metadata: TableMetadata, manifest: ManifestFile): Seq[DeleteFile] = {
-      val reader = ManifestFiles.readDeleteManifest(manifest, own.io(), metadata.specsById)
-      try reader.asScala.map(_.copy()).toList
-      finally reader.close()
     }
   }
 }
