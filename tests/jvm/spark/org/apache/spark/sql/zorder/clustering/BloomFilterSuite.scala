@@ -71,6 +71,13 @@ class BloomFilterSuite extends AnyFunSuite with RunFixture {
     assert(WrittenBloomFilters.mostRows(rows = 0, files = 1) === 0)
   }
 
+  test("filters of many columns share the memory of a task") {
+    def bytes(columns: Int): String =
+      WrittenBloomFilters.writeOptions(Seq.tabulate(columns)(i => Seq(s"c$i")), 20000000L)(
+        "parquet.bloom.filter.max.bytes")
+    assert(Seq(1, 4, 5, 1000).map(bytes) === Seq(32, 32, 16, 1).map(m => (m << 20).toString))
+  }
+
   test("columns of which the input files have filters keep them, beside those of the option") {
     withTempDir { dir =>
       val path = dir.resolve("t")

@@ -3,6 +3,8 @@ package org.apache.spark.sql.zorder.table.storage
 import java.io.IOException
 import java.net.URI
 
+import scala.util.Try
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FSDataOutputStream, Path, RawLocalFileSystem}
 import org.apache.hadoop.util.Progressable
@@ -27,6 +29,25 @@ class TextFilesSuite extends AnyFunSuite with ZOrderSession {
         assert(TextFiles.children(store, path.getParent).map(_.getPath.getName) == Seq("t.json"))
       }
     }
+
+  test("a text is whole also if the next writer dies where another one has") {
+    withTempDir { dir =>
+      val store = new AzureLikeStore
+      val path = new Path(s"abfss://data$dir/t.json")
+      TextFiles.replace(store, path, "before")
+      store.failing = "t.json"
+      intercept[IOException](TextFiles.replace(store, path, "after"))
+      for (name <- Seq("t.json", ".t.json.tmp")) {
+        store.failing = name
+        Try(TextFiles.replace(store, path, "later"))
+        assert(TextFiles.read(store, path).exists(Set("after", "later")))
+      }
+      store.failing = "t.json"
+      intercept[IOException](TextFiles.replace(store, path, "last"))
+      TextFiles.delete(store, path)
+      assert(TextFiles.children(store, path.getParent).isEmpty)
+    }
+  }
 
   test("which stores show a file that is being written") {
     assert(Seq("abfs", "ABFSS", "wasbs", "adl").forall(ObjectStores.showsUnfinished))

@@ -230,7 +230,7 @@ object ZOrderOption {
       "none",
       "Columns whose values get a Bloom filter in each row group, for look-ups of single values that clustering " +
         "does not serve, such as unique identifiers: 'id, s.f'. On plain Parquet, columns of which most input files " +
-        "have one keep theirs.",
+        "have one keep theirs, also without being named. All filters of a task take 128 MiB at most, or 1 MiB each.",
       (o, v) => o.copy(bloom = v)
     ),
     Location,

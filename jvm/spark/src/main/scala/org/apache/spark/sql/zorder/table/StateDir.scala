@@ -200,7 +200,7 @@ final class StateDir(
         else own.flatMap(_._2.layoutIds.values).toSet -- others.flatMap(_._2.layoutIds.values)
       val files = own.map { case (file, _) => recordFile(file.number) }
       (files ++ layouts.filter(_.forall(_.isLetterOrDigit)).map(layoutFile) :+ outlinesFile)
-        .foreach(fs.delete(_, false))
+        .foreach(TextFiles.delete(fs, _))
     }
     ()
   }
@@ -385,7 +385,7 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
   /** Those of the table, where other tables may have some, too. */
   def delete(): Unit =
     waiting.filter(file => TextFiles.read(fs, file).flatMap(RunRecordJson.read).exists(state.isOwn))
-      .foreach(fs.delete(_, false))
+      .foreach(TextFiles.delete(fs, _))
 
   private def waiting: Seq[Path] =
     TextFiles.children(fs, dir).map(_.getPath).filter(_.getName.endsWith(".json"))
@@ -393,10 +393,7 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
   private def isOwn(file: Path): Boolean =
     state.table.isEmpty || TextFiles.read(fs, file).flatMap(RunRecordJson.read).forall(state.isOwn)
 
-  private def delete(runId: String): Unit = {
-    fs.delete(file(runId), false)
-    ()
-  }
+  private def delete(runId: String): Unit = TextFiles.delete(fs, file(runId))
 
   private def file(runId: String): Path = new Path(dir, s"$runId.json")
 

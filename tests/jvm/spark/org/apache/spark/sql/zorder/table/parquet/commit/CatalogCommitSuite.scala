@@ -328,10 +328,10 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
   }
 
   test("where a rename would be a copy, old files of a managed table are copied aside by tasks") {
-    // from then on Hadoop has this file system for every session of the JVM, and for the catalog
+    // Hadoop has this file system for every session of the JVM, and for the catalog, until it is closed
     val conf = spark.sessionState.newHadoopConf()
     conf.set("fs.other.impl", classOf[OtherFileSystem].getName)
-    new Path("other:///").getFileSystem(conf)
+    val other = new Path("other:///").getFileSystem(conf)
     spark.sql(s"CREATE DATABASE other LOCATION 'other://${dir("other")}'")
     try {
       managedPartitioned("other.mp")
@@ -342,7 +342,10 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
       assert(tableIds("other.mp") == forty && !before.exists)
       vacuumed(TableRef.Name(Seq("other", "mp")))
       assert(tableIds("other.mp") == forty)
-    } finally spark.sql("DROP DATABASE other CASCADE")
+    } finally {
+      spark.sql("DROP DATABASE other CASCADE")
+      other.close()
+    }
   }
 
   test("a partition that is dropped and made again after a run has died has its new rows alone") {

@@ -176,7 +176,7 @@ object Inspection {
         refuse("ZORDER_COLUMN_REFUSED.RESERVED_NAME", "column" -> own, "table" -> table.name)
     }
     val asked = WrittenBloomFilters.paths(session, table.name, union.schema, options.bloom)
-    // a format with its own schema says in its own properties which columns get some
+    // Iceberg's properties say which columns get some; of Delta and Hudi, the option alone
     val kept = if (table.managed.isDefined) Nil
     else WrittenBloomFilters.kept(table.name, union.schema, inputProperties.blooms)
     val blooms = (asked ++ kept).distinct

@@ -26,6 +26,9 @@ private[clustering] object WrittenBloomFilters {
   private val MostBytes = 32L << 20
   private val LeastBytes = 1L << 20
 
+  /** Most bytes of all filters that a task holds at a time: files may have some of each of their columns. */
+  private val MostInAll = 128L << 20
+
   /**
    * The columns as paths in the files.
    *
@@ -82,7 +85,8 @@ private[clustering] object WrittenBloomFilters {
       val names = paths.map(_.mkString("."))
       val needed = BlockSplitBloomFilter.optimalNumOfBits(math.max(1L, values), FalsePositives) / 8L
       // a filter's size is a power of two
-      val bytes = math.max(LeastBytes, math.min(MostBytes, java.lang.Long.highestOneBit(needed) * 2))
+      val most = math.min(MostBytes, java.lang.Long.highestOneBit(MostInAll / paths.size))
+      val bytes = math.max(LeastBytes, math.min(most, java.lang.Long.highestOneBit(needed) * 2))
       names.map(n => s"parquet.bloom.filter.enabled#$n" -> "true").toMap ++
         names.map(n => s"parquet.bloom.filter.expected.ndv#$n" -> math.max(1L, values).toString) +
         ("parquet.bloom.filter.max.bytes" -> bytes.toString)

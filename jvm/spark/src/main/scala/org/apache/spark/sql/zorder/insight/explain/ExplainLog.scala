@@ -64,7 +64,7 @@ object ExplainLog {
               QueryText.of(q),
               found.copy(gaps = gaps ++ found.gaps),
               0)(filter.whereTrue(q, _))
-            val reason = FilterReport.joined(counts.reason, files.stale)
+            val reason = FilterReport.joined(counts.reason, report.stale)
             row(q, Some(files.considered), reason, counts.pruned, counts.by)
           }
       }

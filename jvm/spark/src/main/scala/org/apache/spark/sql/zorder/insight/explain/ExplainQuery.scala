@@ -289,7 +289,7 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
         val filters = FileScans.marked(scan.dataFilters, counts)
         val reason =
           if (filters.isEmpty) FileScans.NoFilter
-          else FilterReport.joined(files.stale, outdated(skipping.index))
+          else FilterReport.joined(report.stale, outdated(skipping.index))
         val considered = files.considered
         ExplainedScan(
           name(scan),
@@ -306,7 +306,7 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
           Some(rest.considered),
           rest.considered - files.considered,
           Nil,
-          FilterReport.joined(FileScans.Aggregated, files.stale))
+          FilterReport.joined(FileScans.Aggregated, files.stale(rest.index.index)))
       case narrowed: NarrowedFileIndex => ofFormat(scan, narrowed, partitionFilters)
       case other =>
         val listed =
@@ -377,7 +377,7 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
       files: ScannedFiles,
       report: FilterReport): ExplainedPart = {
     val (counts, kept) = report.of(asked)
-    new ExplainedPart(asked.zip(counts), files.left(kept), files.stale)
+    new ExplainedPart(asked.zip(counts), files.left(kept), report.stale)
   }
 
   /** A scan of DataSource V2 has been planned by its format, and then narrowed. */

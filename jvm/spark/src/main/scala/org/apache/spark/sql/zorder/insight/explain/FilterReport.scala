@@ -86,6 +86,9 @@ final private[explain] class FilterReport(
   private val sets = new ExplainedFilter(index.withBlooms(IndexBlooms.None), isUnanswered, partitioning)
   private val hulls = new ExplainedFilter(index.hulls, isUnanswered, partitioning)
 
+  /** What is said of files that the index knows nothing of; empty if there are none. */
+  def stale: String = files.stale(index)
+
   /** Each filter by itself, and the entries that all of them together keep. */
   def of(filters: Seq[Expression]): (Seq[FilterCounts], BitSet) = {
     val may = new FilesThatMayMatch(index, isUnanswered)
@@ -214,8 +217,9 @@ final private[explain] class ScannedFiles(
   def left(kept: BitSet): IndexedSeq[DataFile] =
     listed.zip(found).collect { case (f, entry) if entry.forall(kept.get(_)) => f }
 
-  /** What is said of files that the index knows nothing of; empty if there are none. */
-  def stale: String = {
+  /** What is said of files that their index knows nothing of; empty if there are none. */
+  def stale(index: StatisticsIndex): String = if (index.byOlderRules) ScannedFiles.OlderRules
+  else {
     def count(why: NoEntry): Int = found.count(_ == Left(why))
     val strange = count(NoEntry.New) + count(NoEntry.Changed)
     val racy = count(NoEntry.Racy)
@@ -230,6 +234,7 @@ final private[explain] class ScannedFiles(
 }
 
 private[explain] object ScannedFiles {
+  private val OlderRules = "an older version of spark-zorder made the index: run ZORDER REFRESH INDEX"
 
   /** Files of the plain Parquet table at `root`, which its index names by their place below. */
   def below(root: Path, files: IndexedFiles, listed: IndexedSeq[DataFile]): ScannedFiles = {

@@ -64,7 +64,7 @@ final class StatisticsIndex(
 
   /** What an older version of ours has written down: no filter is asked of it. */
   def outdated: Seq[IndexedColumn] =
-    columns.filter(byOlderRules || _.expression.exists(e => !ExpressionMeaning.isCurrent(e.meaning)))
+    columns.filter(_.expression.exists(e => !ExpressionMeaning.isCurrent(e.meaning)))
 
   /** This index with these Bloom filters. */
   def withBlooms(filters: IndexBlooms): StatisticsIndex =

@@ -134,7 +134,8 @@ object IndexActions extends Logging {
           val store = IndexStore.of(session, table.root)
           val listed = store.listed()
           val away = held.filter(_.mayBeAway(session, store, located)).map(_.index)
-          store.newest(listed).map(_._2).orElse(away) match {
+          // where files are, there is one that this version cannot read, and none is written over it
+          store.newest(listed).map(_._2).orElse(if (listed.isEmpty) away else None) match {
             case Some(before) =>
               renewed(session, table, store, before, listed.headOption.map(_._2), strict)
             case None => if (strict && !again) refuseWithout(table, store, ref) else nothing
@@ -327,7 +328,7 @@ object IndexActions extends Logging {
     }
   }
 
-  /** Clocks of two stores differ by less. */
+  /** We take it that the clocks of two stores differ by less. */
   private val OtherClockMs = 60L * 1000
 
   /** For what is said of plain Parquet alone. */

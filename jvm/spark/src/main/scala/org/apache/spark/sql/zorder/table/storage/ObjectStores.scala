@@ -39,7 +39,7 @@ private[zorder] object ObjectStores {
 
   def isOne(scheme: String): Boolean = scheme != null && schemes(scheme.toLowerCase(Locale.ROOT))
 
-  /** Whether a file that is being written may be there already, and empty, in place of the one of before: as on Azure. */
+  /** Whether a store may show an empty file, in place of the one of before, until the new one is closed: as Azure's do. */
   def showsUnfinished(scheme: String): Boolean = isOne(scheme) && !whole(scheme.toLowerCase(Locale.ROOT))
 }
 

@@ -43,10 +43,7 @@ private[zorder] object ClaimFile {
       override def read: Option[String] = TextFiles.read(fs, path)
       override def write(text: String): Unit = TextFiles.replace(fs, path, text)
       override def claim(text: String): Boolean = TextFiles.claim(fs, path, text)
-      override def delete(): Unit = {
-        fs.delete(path, false)
-        ()
-      }
+      override def delete(): Unit = TextFiles.delete(fs, path)
     }
   }
 }

@@ -40,12 +40,20 @@ private[zorder] object TextFiles {
 
   /**
    * Under a second name first, where a file is empty until it is closed and no rename takes the place of another file.
-   * The second file stays if the writer dies: `read` looks there where the file is empty.
+   * The second file stays if the writer dies: `read` looks there where the file is empty, and so the next writer leaves
+   * it whole until it has written the file.
    */
   private def twice(fs: FileSystem, path: Path, text: String): Unit = {
-    put(fs, second(path), text)
+    if (!content(fs, path).contains("")) put(fs, second(path), text)
     put(fs, path, text)
     fs.delete(second(path), false)
+    ()
+  }
+
+  /** Deletes a file that `replace` has written, and what a writer that died has left beside it. */
+  def delete(fs: FileSystem, path: Path): Unit = {
+    fs.delete(path, false)
+    if (ObjectStores.showsUnfinished(fs.getUri.getScheme)) fs.delete(second(path), false)
     ()
   }
 

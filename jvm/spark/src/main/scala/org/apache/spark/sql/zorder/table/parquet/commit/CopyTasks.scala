@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
+import java.util.UUID
+
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.zorder.table.parquet.files.{FileMoves, ListedFile}
@@ -25,14 +27,16 @@ private[parquet] object CopyTasks {
       val context = table.session.sparkContext
       val before = context.getLocalProperty("spark.job.description")
       context.setJobDescription(s"zorder ${table.name}: $step")
-      context.addJobTag(txn)
+      // two statements of one driver may finish one commit: neither ends the other's tasks
+      val tag = s"$txn-${UUID.randomUUID}"
+      context.addJobTag(tag)
       try context.parallelize(pairs, math.min(pairs.size, 10000)).foreach {
           case (from, to, length, modified) =>
             CopyTasks.one(conf, from, to, ListedFile("", length, modified))
         }
-      catch { case e: Throwable => Cancellation.deferred(e)(TaggedJobs.end(context, txn)); throw e }
+      catch { case e: Throwable => Cancellation.deferred(e)(TaggedJobs.end(context, tag)); throw e }
       finally {
-        context.removeJobTag(txn)
+        context.removeJobTag(tag)
         context.setJobDescription(before)
       }
     }

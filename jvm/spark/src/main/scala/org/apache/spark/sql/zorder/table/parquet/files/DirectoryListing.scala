@@ -170,7 +170,7 @@ private[zorder] object ActiveWriters {
   def jobOrUpload(fs: FileSystem, tree: DirectoryListing): Option[String] =
     tree.writer.orElse(UnfinishedFiles.upload(fs, tree))
 
-  /** The first writer, and the listings, which are none if it writes several directories. */
+  /** The first writer, and the listings as far as it: none if it writes several directories. */
   private case class WriterSearch(writer: Option[(Path, String)], listings: Seq[DirectoryListing])
 
   /**
@@ -190,10 +190,14 @@ private[zorder] object ActiveWriters {
       .take(1).toList.headOption
     if (several.isDefined) WriterSearch(several, Nil)
     else {
-      val seen = DriverReads.each(dirs, DriverReads.MostRequests) { dir =>
-        val tree = DirectoryListing.walk(fs, dir)
-        (tree, writer(tree).map(dir -> _))
-      }
+      // while somebody writes, he is asked for again and again: not all partitions are listed each time
+      val parts = dirs.grouped(16 * DriverReads.MostRequests)
+      var seen = Vector.empty[(DirectoryListing, Option[(Path, String)])]
+      while (parts.hasNext && !seen.exists(_._2.isDefined))
+        seen ++= DriverReads.each(parts.next(), DriverReads.MostRequests) { dir =>
+          val tree = DirectoryListing.walk(fs, dir)
+          (tree, writer(tree).map(dir -> _))
+        }
       WriterSearch(seen.flatMap(_._2).headOption, seen.map(_._1))
     }
   }

@@ -144,7 +144,7 @@ private[zorder] object Heartbeat {
       // a statement that was cancelled would end with that, and not with its own error
       try thread.awaitTermination(LeaseMs, MILLISECONDS)
       catch { case _: InterruptedException => Thread.currentThread.interrupt() }
-      if (written.get) Try(store.fs.delete(store.beat(txn), false))
+      if (written.get) Try(TextFiles.delete(store.fs, store.beat(txn)))
       ()
     }
   }
