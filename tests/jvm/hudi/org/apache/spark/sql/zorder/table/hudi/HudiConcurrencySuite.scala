@@ -128,7 +128,9 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
     withTempDir { dir =>
       val path = dir.resolve("t")
       hudi(path, 4000, shared.toMap)
-      withConf(shared: _*)(HudiClient.during(Shims.classic(spark), path.toString, shared.toMap) { writer =>
+      // no heartbeat after the first one
+      val slow = shared.toMap + ("hoodie.client.heartbeat.interval_in_ms" -> "600000")
+      withConf(shared: _*)(HudiClient.during(Shims.classic(spark), path.toString, slow) { writer =>
         val begun = writer.startCommit()
         val heartbeat = path.resolve(s".hoodie/.heartbeat/$begun")
         def refused(): Unit = {

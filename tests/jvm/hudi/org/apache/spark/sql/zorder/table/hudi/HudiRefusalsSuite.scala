@@ -60,6 +60,8 @@ class HudiRefusalsSuite extends AnyFunSuite with HudiFixture {
         assert(e.condition === "ZORDER_FILE_REFUSED.HUDI_LOG_FILES", e.getMessage)
         assert(e.getMessage.contains("leave its partition out of a run with WHERE"), e.getMessage)
       }
+      val copied = intercept[ZOrderException](zorder(path, s"WHERE p = 0 $run INTO '${dir.resolve("copy")}'"))
+      assert(copied.condition === "ZORDER_FILE_REFUSED.HUDI_LOG_FILES", copied.getMessage)
       val audit = s"SELECT * FROM clustering_information('$path', 'a, b')"
       val audited = intercept[ZOrderException](spark.sql(audit).collect())
       assert(audited.condition === "ZORDER_FILE_REFUSED.HUDI_LOG_FILES", audited.getMessage)

@@ -150,7 +150,9 @@ object ClusteringRun {
     if (context.request.changes) None
     else
       context.table.unfinished.orElse(
-        context.table.refusalWithoutConsent.filter(_ => context.request.dryRun).map(_.sentence))
+        if (context.request.dryRun)
+          context.table.obstacle.orElse(context.table.refusalWithoutConsent.map(_.sentence))
+        else None)
 }
 
 /**

@@ -120,7 +120,7 @@ trait ClusterTable {
   /** The files of the current snapshot, sorted by path. */
   def files(): Seq[DataFile]
 
-  /** The files that a run selects from, also such as `check` refuses. */
+  /** The files that WHERE of a run in place selects from, also such as `check` refuses. */
   def selectable(): Seq[DataFile] = files()
 
   /** The path by which run records know a file of the table. */
@@ -155,6 +155,9 @@ trait ClusterTable {
 
   /** One sentence on an unfinished run, for statements that only read and leave it alone. */
   def unfinished: Option[String] = None
+
+  /** One sentence for a dry run on what would refuse the commit now. */
+  def obstacle: Option[String] = None
 
   /**
    * The rows of these files.

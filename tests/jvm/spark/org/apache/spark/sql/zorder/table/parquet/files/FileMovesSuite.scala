@@ -85,14 +85,15 @@ class FileMovesSuite extends AnyFunSuite with ZOrderSession {
 
   test("another user's file is copied where owner and group cannot be kept, and closed to another group") {
     withTempDir { dir =>
-      Seq("theirs" -> Nil, "secret" -> Seq(FsAction.NONE)).foreach { case (name, wanted) =>
+      Seq("theirs" -> false, "secret" -> true).foreach { case (name, closed) =>
         val owned = new OwnedFileSystem
         val from = Files.write(dir.resolve(name), whole)
         val to = dir.resolve(s"$name-copy")
         val file = ListedFile(name, whole.length.toLong, 1000L)
         FileMoves.copy(owned, new Path(from.toString), new Path(to.toString), file)
         assert(Files.readAllBytes(to).sameElements(whole))
-        assert(owned.modes.map(_.getGroupAction) == wanted, name)
+        // Hadoop itself sets a mode when it makes a file
+        assert(owned.modes.exists(_.getGroupAction == FsAction.NONE) == closed, name)
       }
     }
   }

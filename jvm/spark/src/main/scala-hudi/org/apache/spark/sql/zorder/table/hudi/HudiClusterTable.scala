@@ -85,8 +85,8 @@ final private[hudi] class HudiClusterTable(
   override def state: StateDir = new StateDir(fs, root)
   override def recover(): Unit = state.pending.recover(selectable().map(DataFile.below(root, _)).toSet)
 
-  override def unfinished: Option[String] =
-    DeadRuns.notice(name, meta).orElse(state.pending.notice(name)).orElse(UnfinishedWrites.notice(name, meta))
+  override def unfinished: Option[String] = DeadRuns.notice(name, meta).orElse(state.pending.notice(name))
+  override def obstacle: Option[String] = UnfinishedWrites.notice(name, meta)
 
   /** Hudi computes the partition of a row from columns that are in the files like any other. */
   override def partitionSchema: StructType = new StructType()

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.table.hudi
 
+import java.io.FileNotFoundException
 import java.util.{Collections, List => JList, Map => JMap}
 import java.util.concurrent.ConcurrentHashMap
 
@@ -144,13 +145,14 @@ private[hudi] object UnfinishedWrites {
    * alone.
    */
   def isDead(meta: HoodieTableMetaClient, config: HoodieWriteConfig, instant: String): Boolean = {
-    val (storage, basePath) = (meta.getStorage, meta.getBasePath.toString)
-    val hasHeartbeat = HoodieHeartbeatUtils.getLastHeartbeatTime(storage, basePath, instant).longValue != 0
-    (hasHeartbeat || config.getFailedWritesCleanPolicy.isLazy) &&
-    HoodieHeartbeatUtils.isHeartbeatExpired(instant, DeadRuns.WrongClockMs, storage, basePath)
+    val beat =
+      try HoodieHeartbeatUtils.getLastHeartbeatTime(meta.getStorage, meta.getBasePath.toString, instant).longValue
+      catch { case _: FileNotFoundException => 0L } // it has ended just now
+    (beat != 0 || config.getFailedWritesCleanPolicy.isLazy) &&
+    System.currentTimeMillis - beat > DeadRuns.WrongClockMs
   }
 
-  /** One sentence on a write that is not finished, for statements that only read. */
+  /** One sentence on a write that is not finished, for dry runs. */
   def notice(name: String, meta: HoodieTableMetaClient): Option[String] =
     of(meta).keys.toSeq.sorted.headOption.map { instant =>
       s"The write $instant of $name is not finished: a run in place commits only after it has ended or was rolled back."

@@ -113,7 +113,8 @@ private[clustering] object RunContext {
     val by = columnsNamed(request, table)
     val queries = log
     val startedMs = System.currentTimeMillis()
-    val files = table.selectable()
+    // without WHERE, and in a copy, what the looser list lacks would be left out without a word
+    val files = if (request.where.isDefined && request.into.isEmpty) table.selectable() else table.files()
     if (request.changes) table.recover()
     val asked = queries.fold(Set.empty[String])(_.columns.toSet)
     def resolved(schema: StructType): RunContext = {

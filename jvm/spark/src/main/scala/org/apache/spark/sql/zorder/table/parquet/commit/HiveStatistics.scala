@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{
   CatalogStatistics,
@@ -24,10 +26,11 @@ private[parquet] object HiveStatistics {
       case other => other
     }
     external.getClass.getName == HiveCatalog && {
-      // of spark-hive, whose classes may not be there; Spark's own properties are in the raw table alone
-      val raw = external.getClass.getMethod("getRawTable", classOf[String], classOf[String])
       val database = ident.database.getOrElse(catalog.getCurrentDatabase)
-      raw.invoke(external, database, ident.table) match {
+      // of spark-hive, whose classes may not be there, and of which a vendor may have made another one; Spark's own
+      // properties are in the raw table alone
+      Try(external.getClass.getMethod("getRawTable", classOf[String], classOf[String])
+        .invoke(external, database, ident.table)).toOption.exists {
         case table: CatalogTable => !table.properties.contains(SparkSize)
         case _ => false
       }

@@ -240,6 +240,7 @@ private[zorder] object FilePermissions {
 
   private def own(place: PosixFileAttributeView, wanted: PosixFileAttributes): Unit = {
     val has = place.readAttributes()
+    // the group first: where the owner cannot be set, the group is
     if (has.group != wanted.group) place.setGroup(wanted.group)
     if (has.owner != wanted.owner) place.setOwner(wanted.owner)
   }
