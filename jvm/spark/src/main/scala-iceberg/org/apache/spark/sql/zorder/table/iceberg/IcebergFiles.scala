@@ -42,18 +42,20 @@ private[iceberg] object IcebergReach {
   }
 
   /** Settings by which Hadoop finds and opens file systems. */
-  private val Settings = Seq("fs.", "dfs.", "hadoop.security.")
+  private val Settings = Seq("fs.", "dfs.", "hadoop.security.", "google.cloud.")
 
   /**
    * Whether the table's catalog has settings of its own for Hadoop (`spark.sql.catalog.<name>.hadoop.*`): what opens
-   * files by those of the session may have other keys, or none. What the session has set since the catalog was loaded
-   * does not count.
+   * files by those of the session may have other keys, or none. A setting that the session has got since the catalog was
+   * loaded does not count. One that was changed since does, as the `FileIO` still has what it was.
    */
   def hasOwnSettings(session: ClassicSession, table: Table): Boolean = table.io match {
     case own: HadoopFileIO =>
       val known = Seq(session.sessionState.newHadoopConf(), session.sparkContext.hadoopConfiguration)
       own.getConf.iterator.asScala.exists { e =>
-        Settings.exists(e.getKey.startsWith(_)) && known.forall(_.getRaw(e.getKey) != e.getValue)
+        // an old name may keep another text than the new one, which is what counts
+        Settings.exists(e.getKey.startsWith(_)) && !Configuration.isDeprecated(e.getKey) &&
+        known.forall(_.getRaw(e.getKey) != e.getValue)
       }
     case _ => false
   }

@@ -66,10 +66,10 @@ private[zorder] object IcebergIndexing {
    * commits, which tell a file from another one that takes its name later.
    */
   def isPossible(session: ClassicSession, table: Table): Boolean =
-    table.io.isInstanceOf[HadoopFileIO] && !IcebergReach.hasOwnSettings(session, table) && (table match {
+    table.io.isInstanceOf[HadoopFileIO] && (table match {
       case known: HasTableOperations => known.operations.current.formatVersion > 1
       case _ => true
-    })
+    }) && !IcebergReach.hasOwnSettings(session, table)
 
   /**
    * The commit that brought the file in: `add_files` takes files by the names that others gave them, and may do so again

@@ -145,10 +145,10 @@ final private[iceberg] class IcebergWrite(
    */
   private def checkWritten(): Unit =
     if (System.currentTimeMillis - beganMs >= IcebergWrite.sparedMs) {
-      val files = (written.keys ++ marked.files).toSeq
+      val files = allWritten.toSeq
       val there =
         try DriverReads.each(files, DriverReads.MostRequests)(table.io.newInputFile(_).exists)
-        catch { case NonFatal(e) => notCommitted(); throw e }
+        catch { case e: Throwable => notCommitted(); throw e }
       files.zip(there).collectFirst { case (file, false) => file }.foreach { gone =>
         notCommitted()
         newFilesGone = true
@@ -375,7 +375,7 @@ final private[iceberg] class IcebergWrite(
 private[iceberg] object IcebergWrite {
   val RunId = "zorder.clustering-id"
 
-  /** Clean-ups spare files as young as this. A test sets it. */
+  /** New files of a run as short as this are not looked for: it saves a request for each. A test sets it. */
   @volatile private[iceberg] var sparedMs: Long = 10L * 60 * 1000
 
   /** The task that wrote a file. */
