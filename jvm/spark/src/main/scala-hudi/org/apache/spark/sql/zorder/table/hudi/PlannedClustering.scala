@@ -146,7 +146,10 @@ private[hudi] object UnfinishedWrites {
    */
   def isDead(meta: HoodieTableMetaClient, config: HoodieWriteConfig, instant: String): Boolean = {
     val beat =
-      try HoodieHeartbeatUtils.getLastHeartbeatTime(meta.getStorage, meta.getBasePath.toString, instant).longValue
+      try HoodieHeartbeatUtils.getLastHeartbeatTime(
+          meta.getStorage,
+          meta.getBasePath.toString,
+          instant).longValue
       catch { case _: FileNotFoundException => 0L } // it has ended just now
     (beat != 0 || config.getFailedWritesCleanPolicy.isLazy) &&
     System.currentTimeMillis - beat > DeadRuns.WrongClockMs
