@@ -2,7 +2,6 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import java.util.UUID
 
-import org.apache.iceberg.{DataFiles, FileFormat}
 import org.apache.iceberg.expressions.Literal
 import org.apache.iceberg.types.Types
 import org.apache.spark.sql.Row
@@ -155,26 +154,6 @@ class IcebergColumnsSuite extends AnyFunSuite with IcebergFixture with Steps {
       assert(status(cluster(name, "label", "WITH (fileCount = 4) DRY RUN")) == "DRY_RUN", name)
       cluster(name, "label, fresh", "WITH (fileCount = 4) DRY RUN")
     }
-  }
-
-  test("files without field ids are read by position, whatever their columns are called", SameOnAllLines) {
-    val dir = temp.resolve("by_position")
-    spark.range(0, 2000, 1, 4).selectExpr("id", "int(hash(id)) AS a", "int(id % 97) AS b")
-      .write.parquet(dir.toUri.toString)
-    val t = create("by_position", "id BIGINT, a INT, b INT")
-    val append = load(t).newAppend()
-    dir.toFile.listFiles.filter(_.getName.endsWith(".parquet")).foreach { f =>
-      append.appendFile(
-        DataFiles.builder(load(t).spec).withPath(f.toURI.toString).withFileSizeInBytes(f.length)
-          .withFormat(FileFormat.PARQUET).withRecordCount(500).build())
-    }
-    append.commit()
-    sql(s"ALTER TABLE $t RENAME COLUMN a TO x")
-    sql(s"ALTER TABLE $t ADD COLUMN a INT")
-    assert(spark.table(t).where("a IS NULL AND x IS NOT NULL").count() == 2000)
-    val before = content(t)
-    assert(status(cluster(t, "x, b")) == "DONE")
-    assert(content(t) == before)
   }
 
   test("files of another writer, read by a mapping of names", SameOnAllLines) {

@@ -207,13 +207,13 @@ private object IcebergColumns {
 
   /**
    * Leaves of files under the names that the table now has for their field ids. Files that Iceberg did not write have
-   * no field ids and are read by the table's mapping of names. Without one they are read by position, and their leaves
-   * are under no name here.
+   * no field ids and are read by name.
    */
   def managed(table: Table): ManagedColumns = {
     val (schema, names) = (table.schema, mapping(table))
     def number(leaf: LeafColumn): Option[Int] =
       leaf.fieldId.orElse(names.flatMap(m => Option(m.find(leaf.column: _*))).map(_.id.toInt))
+        .orElse(Option(schema.findField(leaf.name)).map(_.fieldId))
     ManagedColumns(leaf => number(leaf).flatMap(id => Option(schema.findColumnName(id))).map(Seq(_)))
   }
 

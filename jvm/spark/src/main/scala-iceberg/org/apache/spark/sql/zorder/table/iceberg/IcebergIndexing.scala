@@ -78,8 +78,8 @@ private[zorder] object IcebergIndexing {
   def generation(file: ContentFile[_]): Long = Option(file.fileSequenceNumber).fold(0L)(_.longValue)
 
   /**
-   * What files have under the names of the columns: field ids in this table, and of files that have none, the names
-   * that stand for these ids. A location may have had another table before, whose files had the same names.
+   * What files have under the names of the columns: field ids in this table, and of files that have none, the names that
+   * stand for these ids. A location may have had another table before, whose files had the same names.
    */
   def identities(table: Table, schema: Schema): Map[String, String] = {
     val names = IcebergColumns.mapping(table)
