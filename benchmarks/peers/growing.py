@@ -2,6 +2,7 @@
 
     python benchmarks/peers/growing.py                200 rounds, all systems: hours; goes on where it ended
     python benchmarks/peers/growing.py --rounds 32 --only full     a part; a result is kept from 32 rounds on
+    python benchmarks/peers/growing.py --times              writes and clusters only: nothing is counted
 
 A table of five columns is clustered by two of them, `day` and `category`. Each round writes 50,000 rows,
 clusters the table as its system does, and looks three values up. `time` appends in the order of days, with
@@ -11,12 +12,15 @@ categories. Files have 1 MB.
 
 Counted by Spark's own reader, without our rules: each file's rows and its least and greatest day and
 category. Bytes written are those of the files that clustering adds, by the log of the format.
+
+The systems take turns, round by round, so that whatever else the machine does meets all of them.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import shutil
 import statistics
 import sys
@@ -191,15 +195,21 @@ def looked_up(table: Table, number: int) -> float:
 
 
 def one_round(table: Table, number: int) -> dict[str, Any]:
-    """Writes, clusters, looks up, and counts."""
+    """Writes and clusters."""
     before = table.commits()
     table.write(number)
     written = table.commits()
     came = table.bytes_added(before)
     took = seconds(table.cluster)
-    moved = table.bytes_added(written)
-    ms = looked_up(table, number)
-    return {"round": number, "came": came, "moved": moved, "s": took, "ms": ms, **shares(table)}
+    return {"round": number, "came": came, "moved": table.bytes_added(written), "s": took}
+
+
+def counted(table: Table, number: int, rounds: int) -> dict[str, Any]:
+    """Looks up, and counts; beside a fresh copy in some rounds."""
+    figures: dict[str, Any] = {"ms": looked_up(table, number), **shares(table)}
+    if number % FRESH_EVERY == 0 or number == rounds:
+        figures["fresh"] = fresh(table)
+    return figures
 
 
 def fresh(table: Table) -> dict[str, float]:
@@ -217,29 +227,30 @@ def fresh(table: Table) -> dict[str, float]:
     return found
 
 
-def measured(table: Table, rounds: int) -> list[dict[str, Any]]:
-    """The figures of all rounds; those of an earlier run are read, and the next ones are added."""
-    kept = table.folder / f"{table.ident}.jsonl"
-    found = [json.loads(line) for line in kept.read_text().splitlines()] if kept.is_file() else []
-    if not found:
-        table.create()
-    for number in range(len(found) + 1, rounds + 1):
-        figures = one_round(table, number)
-        if number % FRESH_EVERY == 0 or number == rounds:
-            figures["fresh"] = fresh(table)
-        with kept.open("a") as out:
-            out.write(json.dumps(figures) + "\n")
-        found.append(figures)
-        if number % FRESH_EVERY == 0:
-            print(f"{table.system}, {table.way}: round {number}, {figures['s']:.1f} s", flush=True)
-    return found[:rounds]
+def measured(tables: list[Table], rounds: int, times: bool) -> list[list[dict[str, Any]]]:
+    """The figures of each table's rounds; those of an earlier run are read, and the next ones are added."""
+    kept = [table.folder / f"{table.ident}.jsonl" for table in tables]
+    found = [
+        [json.loads(text) for text in file.read_text().splitlines()] if file.is_file() else []
+        for file in kept
+    ]
+    for table, figures in zip(tables, found, strict=True):
+        if not figures:
+            table.create()
+    for number in range(1, rounds + 1):
+        for table, file, figures in zip(tables, kept, found, strict=True):
+            if number <= len(figures):
+                continue
+            figures.append(one_round(table, number) | ({} if times else counted(table, number, rounds)))
+            with file.open("a") as out:
+                out.write(json.dumps(figures[-1]) + "\n")
+            if number % FRESH_EVERY == 0:
+                print(f"{table.system}, {table.way}: round {number}, {figures[-1]['s']:.1f} s", flush=True)
+    return [figures[:rounds] for figures in found]
 
 
-def line(system: str, found: list[dict[str, Any]]) -> str:
-    """A row of the result: sums over all rounds, shares as means over those after the eighth."""
-    settled = found[FRESH_EVERY:] or found
-    compared = [f for f in found if "fresh" in f]
-    worse = [f["both"] / f["fresh"]["both"] for f in compared]
+def times_of(found: list[dict[str, Any]]) -> list[str]:
+    """Bytes that clustering writes for each byte that came; seconds in all, of round 20, of the last."""
     # a MERGE writes files of older rows again: what came are the bytes of a round's rows
     written = sum(f["moved"] for f in found) / (found[0]["came"] * len(found))
 
@@ -248,34 +259,48 @@ def line(system: str, found: list[dict[str, Any]]) -> str:
         upto = min(number, len(found))
         return statistics.median(f["s"] for f in found[max(0, upto - 5) : upto])
 
-    cells = [f"{written:.1f}", f"{sum(f['s'] for f in found):.0f}", f"{at(20):.1f}", f"{at(len(found)):.1f}"]
-    cells += [f"{statistics.mean(f[key] for f in settled):.3f}" for key in ("day", "category", "both")]
+    return [f"{written:.1f}", f"{sum(f['s'] for f in found):.0f}", f"{at(20):.1f}", f"{at(len(found)):.1f}"]
+
+
+def counts_of(found: list[dict[str, Any]]) -> list[str]:
+    """Shares as means over the rounds after the eighth, beside fresh copies, files, and look-ups."""
+    settled = found[FRESH_EVERY:] or found
+    worse = [f["both"] / f["fresh"]["both"] for f in found if "fresh" in f]
+    cells = [f"{statistics.mean(f[key] for f in settled):.3f}" for key in ("day", "category", "both")]
     cells += [f"{statistics.mean(worse):.2f}, {max(worse):.2f}"]
-    cells += [str(found[-1]["files"]), f"{statistics.median(f['ms'] for f in settled):.0f}"]
-    return f"| {system} | " + " | ".join(cells) + " |"
+    return [*cells, str(found[-1]["files"]), f"{statistics.median(f['ms'] for f in settled):.0f}"]
 
 
-def page(results: dict[str, list[tuple[str, list[dict[str, Any]]]]], rounds: int, foot: str) -> Iterator[str]:
+def page(
+    results: dict[str, list[tuple[str, list[dict[str, Any]]]]],
+    command: str,
+    rounds: int,
+    times: bool,
+    foot: str,
+) -> Iterator[str]:
     """The result file."""
     yield "# Tables that grow: rounds of writing and clustering"
     yield ""
-    yield f"`benchmarks/peers/growing.py --rounds {rounds}`, {time.strftime('%Y-%m-%d')}. {rounds} rounds of"
-    yield f"{ROWS:,} rows, files of {FILE_BYTES // 1_000_000} MB, clustered by {BY}."
-    yield "Bytes: written by clustering for each byte that came. Times: of clustering alone. Shares of rows"
-    yield "in files whose range has the value, means over the rows and over the rounds after the eighth."
-    yield "*Beside fresh*: by both columns, beside a copy in the same format that we cluster at once,"
-    yield f"every {FRESH_EVERY}th round: mean, worst. Look-ups: three, as a user asks them, medians."
+    yield f"`{command}`, {time.strftime('%Y-%m-%d')}. {rounds} rounds of"
+    yield f"{ROWS:,} rows, files of {FILE_BYTES // 1_000_000} MB, clustered by {BY}. The systems take turns."
+    yield "Bytes: written by clustering for each byte that came. Times: of clustering alone; of a round, the"
+    yield "median of the five up to it."
+    head = f"| system | bytes a byte | clustering, s | round 20, s | round {rounds}, s |"
+    if not times:
+        yield "Shares of rows in files whose range has the value, means over the rows and over the rounds"
+        yield "after the eighth. *Beside fresh*: by both columns, beside a copy in the same format that we"
+        yield f"cluster at once, every {FRESH_EVERY}th round: mean, worst. Look-ups: three, as a user asks"
+        yield "them, medians."
+        head += " day | category | both | beside fresh | files | look-ups, ms |"
     for way, lines in results.items():
         yield ""
         yield f"## {way}"
         yield ""
-        yield (
-            f"| system | bytes a byte | clustering, s | round 20, s | round {rounds}, s | day | category "
-            "| both | beside fresh | files | look-ups, ms |"
-        )
-        yield "| --- " * 11 + "|"
+        yield head
+        yield "| --- " * (head.count("|") - 1) + "|"
         for system, found in lines:
-            yield line(system, found)
+            cells = times_of(found) + ([] if times else counts_of(found))
+            yield f"| {system} | " + " | ".join(cells) + " |"
     yield ""
     yield foot
 
@@ -285,28 +310,40 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--only", choices=WAYS, action="append", help="a way of writing")
     parser.add_argument("--system", choices=SYSTEMS, action="append")
+    parser.add_argument("--times", action="store_true", help="neither look-ups nor counts between rounds")
     parser.add_argument("--folder", type=Path, default=session.TOP / "target/rounds")
     arguments = parser.parse_args()
-    arguments.folder.mkdir(parents=True, exist_ok=True)
+    # tables whose rounds are not counted are tables of their own
+    folder = arguments.folder / "times" if arguments.times else arguments.folder
+    folder.mkdir(parents=True, exist_ok=True)
     spark = session.session(
-        arguments.folder,
+        folder,
         memory="3g",
         spark__databricks__delta__optimize__maxFileSize=str(FILE_BYTES),
         spark__databricks__delta__optimize__minFileSize=str(FILE_BYTES),
         spark__sql__shuffle__partitions="4",
         spark__zorder__progress__show="false",
     )
+    tables = [
+        Table(spark, system, way, folder)
+        for way in arguments.only or WAYS
+        for system, ways in SYSTEMS.items()
+        if way in ways and system in (arguments.system or SYSTEMS)
+    ]
     results: dict[str, list[tuple[str, list[dict[str, Any]]]]] = defaultdict(list)
-    for system, ways in SYSTEMS.items():
-        for way in ways:
-            if way in (arguments.only or WAYS) and system in (arguments.system or SYSTEMS):
-                found = measured(Table(spark, system, way, arguments.folder), arguments.rounds)
-                results[way].append((system, found))
+    for table, found in zip(tables, measured(tables, arguments.rounds, arguments.times), strict=True):
+        results[table.way].append((table.system, found))
     java = spark.sparkContext._jvm.System.getProperty("java.version")
     versions = f"Spark {spark.version}, Delta {peers.DELTA}, Iceberg {peers.ICEBERG}, "
     versions += f"spark-zorder {session.VERSION}. "
-    text = "\n".join(page(results, arguments.rounds, versions + machine.line(java))) + "\n"
-    result_file.show(text, f"rounds-{arguments.rounds}", keep=arguments.rounds >= 32)
+    asked = ["--rounds", str(arguments.rounds)] + (["--times"] if arguments.times else [])
+    for option, chosen in (("--only", arguments.only), ("--system", arguments.system)):
+        asked += [word for value in chosen or () for word in (option, value)]
+    command = shlex.join(["benchmarks/peers/growing.py", *asked])
+    foot = versions + machine.line(java)
+    text = "\n".join(page(results, command, arguments.rounds, arguments.times, foot)) + "\n"
+    name = f"rounds-{arguments.rounds}" + ("-times" if arguments.times else "")
+    result_file.show(text, name, keep=arguments.rounds >= 32)
     return 0
 
 
