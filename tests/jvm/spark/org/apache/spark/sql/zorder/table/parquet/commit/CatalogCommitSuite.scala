@@ -14,7 +14,7 @@ import org.apache.spark.sql.zorder.table.{CrashPoints, TableFixture, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.parquet.journal.JournalState
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
-import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 import sparkzorder.{LongTest, Steps}
 import sparkzorder.mark.SameOnAllLines
 
@@ -439,6 +439,22 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
     spark.sql("REFRESH TABLE e")
     assert(back && tableIds("e") == forty)
     vacuum("e")
+    assert(tableIds("e") == forty)
+  }
+
+  test("a journal that cannot be read may be of a rollback beside a vacuum, which stops") {
+    external()
+    rewriteAll(openName("e"))
+    rewriteAll(openName("e"), "r2")
+    val store = openName("e").store
+    val hidden = store.file("hidden")
+    CrashPoint.meanwhile = at =>
+      if (at == "vacuum-deleted") TextFiles.replace(fs, hidden, "not for this user")
+    try assert(refused(vacuum("e")).contains("cannot be read"))
+    finally CrashPoint.meanwhile = (_: String) => ()
+    fs.delete(hidden, false)
+    assert(status(rolledBack(TableRef.Name(Seq("e")))) == "ROLLED_BACK")
+    spark.sql("REFRESH TABLE e")
     assert(tableIds("e") == forty)
   }
 }

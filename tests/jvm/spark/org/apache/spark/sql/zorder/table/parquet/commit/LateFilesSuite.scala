@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.catalog.CatalogTablePartition
 import org.apache.spark.sql.zorder.table.{StateDir, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 import sparkzorder.Steps
 import sparkzorder.mark.SameOnAllLines
 
@@ -299,6 +300,47 @@ class LateFilesSuite extends AnyFunSuite with ExchangeFixture with Steps {
       assert(names(path).isEmpty)
     }
     assert(refreshed() == forty ++ (100L until 105L) ++ (200L until 240L))
+  }
+
+  test("external: old files are not asked about as late ones where their journal cannot be read") {
+    make("external")
+    moves("t")
+    val table = openName("t")
+    rewriteAll(table)
+    val ref = TableRef.Name(Seq("t"))
+    val journal = table.store.file(table.store.all().head.txn)
+    val text = TextFiles.read(fs, journal).get
+    TextFiles.replace(fs, journal, "not for this user")
+    Seq[() => Any](
+      () => vacuum(),
+      () => vacuum(append),
+      () => vacuumed(ref, dryRun = true),
+      () => openName("t"),
+      () => table.prepare("r2"),
+      () => rolledBack(ref),
+      () => removed(ref)).foreach(attempt => assert(refused(attempt()).contains("cannot be read")))
+    assert(refreshed() == forty)
+    TextFiles.replace(fs, journal, text)
+    assert(vacuum() == Seq("DELETED") && refreshed() == forty)
+  }
+
+  test("external: a late file whose copy cannot be noted stops a run, and comes once") {
+    val path = make("external")
+    moves("t")
+    rewriteAll(openName("t"))
+    copyFile(file(40, 50, partition = false).getPath, s"$path/data.parquet")
+    val store = openName("t").store
+    val journal = store.file(store.all().head.txn)
+    val text = TextFiles.read(fs, journal).get
+    CrashPoint.meanwhile = at =>
+      if (at == "late-copied") TextFiles.replace(fs, journal, "not for this user")
+    try assert(refused(rewriteAll(openName("t"), "r2")).contains("cannot be read"))
+    finally CrashPoint.meanwhile = (_: String) => ()
+    TextFiles.replace(fs, journal, text)
+    Seq("r2", "r3").foreach { run =>
+      rewriteAll(openName("t"), run)
+      assert(refreshed() == (0L until 50L))
+    }
   }
 
   test("external: the first place is watched without a journal") {

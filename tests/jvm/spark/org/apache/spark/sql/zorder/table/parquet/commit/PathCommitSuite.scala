@@ -243,6 +243,22 @@ class PathCommitSuite extends AnyFunSuite with TableFixture {
     assert(refused(whole(() => looks.incrementAndGet())).contains("is not done after") && looks.get == 2)
   }
 
+  test("a rollback is refused where the journal of the last run cannot be read, and takes back no earlier one") {
+    val path = partitioned("hidden")
+    Seq(0, 1).foreach { p =>
+      val table = open(path)
+      rewrite(table, table.files().filter(_.partition == s"p=$p"), s"r$p")
+    }
+    val store = open(path).store
+    val last = store.file(store.all().last.txn)
+    val text = TextFiles.read(fs, last).get
+    TextFiles.replace(fs, last, "not for this user")
+    assert(refused(rolledBack(TableRef.Location(path))).contains("cannot be read"))
+    TextFiles.replace(fs, last, text)
+    assert(rolledBack(TableRef.Location(path)).getAs[String]("run_id") == "r1")
+    assert(ids(path) == (0L until 40L))
+  }
+
   test("a run whose staging directory a vacuum has withdrawn changes nothing") {
     spark.sql("CREATE TABLE withdrawn (id LONG, v LONG, p LONG) USING parquet PARTITIONED BY (p)")
     rows(0, 40).write.insertInto("withdrawn")

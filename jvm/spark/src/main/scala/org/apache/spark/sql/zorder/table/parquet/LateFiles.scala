@@ -318,7 +318,8 @@ private[zorder] object LateFiles {
   private def note(table: ParquetTable, files: Seq[LateDataFile])(
       noted: (Journal, Seq[ListedFile]) => Journal): Unit =
     files.groupBy(_.journal.map(_.txn)).foreach { case (txn, found) =>
-      txn.fold(Option(blank(table)))(table.store.get).foreach(j =>
+      // a copy that is not noted would be made again after the next run
+      txn.fold(Option(blank(table)))(table.store.getOrRefuse).foreach(j =>
         table.store.write(noted(j, found.map(_.noted))))
     }
 

@@ -99,7 +99,8 @@ private[zorder] final class ParquetVacuum(
 
   /**
    * Whether the directories are still old ones: a rollback that has begun since uses them. It writes its journal first and
-   * then looks whether all files are there, while the vacuum looks for journals and then deletes.
+   * then looks whether all files are there, while the vacuum looks for journals and then deletes. A journal that cannot
+   * be read may be of a rollback, and stops the vacuum.
    *
    * @param runs
    *   the journals that were done when the vacuum began

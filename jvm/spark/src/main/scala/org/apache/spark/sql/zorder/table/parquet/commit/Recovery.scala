@@ -149,9 +149,10 @@ private[parquet] final class PathCompletion(store: JournalStore, mark: ExchangeM
     }
     CrashPoint.hit("state-moved")
     cleanUp(journal)
-    // a rollback has taken the old directories of the run that it undid
+    // a rollback has taken the old directories of the run that it undid; a journal that cannot be read now, and still
+    // names them, does no harm
     val taken = journal.units.map(_.staged).toSet
-    store.all().filter(j => j.txn != journal.txn && j.units.exists(u => taken(u.old))).foreach { j =>
+    store.known().filter(j => j.txn != journal.txn && j.units.exists(u => taken(u.old))).foreach { j =>
       FileMoves.deleteEmptyDirs(fs, store.retired(j.txn))
       val left = j.units.filterNot(u => taken(u.old))
       if (left.isEmpty) store.delete(j) else store.write(j.copy(units = left))
@@ -344,10 +345,13 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
     new StateDir(fs, root).addHomes(homes)
   }
 
-  /** A rollback has taken the old directories of the run that it undid. */
+  /**
+   * A rollback has taken the old directories of the run that it undid. A journal that still names them, since it cannot
+   * be read now, does no harm.
+   */
   private def forgetTaken(journal: Journal): Unit = {
     val taken = journal.units.map(_.target).toSet
-    store.all().filter(j => j.txn != journal.txn && TableIdentity.same(j.table, journal.table)).foreach { j =>
+    store.known().filter(j => j.txn != journal.txn && TableIdentity.same(j.table, journal.table)).foreach { j =>
       val left = j.units.filterNot(u => taken(u.old))
       if (left.size < j.units.size) {
         if (left.isEmpty) store.delete(j) else store.write(j.copy(units = left))

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.{Operation, RunRecordJson}
 import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.files.{HiddenDirectories, ListedFile, LocalDirectories}
@@ -218,8 +219,8 @@ private[parquet] object JournalJson {
   }
 
   /**
-   * None when the text is not a journal, or one of a later version with a word that this one does not know: its
-   * directories are then unexplained, and nobody touches them.
+   * None when the text is not a journal, or one of a later version with a word that this one does not know. Statements
+   * that change the table are refused then (`JournalStore.all`).
    */
   def read(text: String): Option[Journal] =
     try Option(mapper.readTree(text)).filter(_.hasNonNull("txn")).flatMap(journal)
@@ -282,8 +283,14 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
 
   private val prefix = s".$base.zorder-"
 
-  /** All readable journals that were written here and name our own directories alone, oldest first. */
-  def all(): Seq[Journal] = readable().filter(isOwn)
+  /**
+   * All journals that were written here and name our own directories alone, oldest first. Refused where one is there
+   * and cannot be read: by it any file may be an old one, or one that a commit at work puts in place.
+   */
+  def all(): Seq[Journal] = except(Set.empty)
+
+  /** Those of them that can be read, for what does no harm without the others. */
+  def known(): Seq[Journal] = readable().filter(isOwn)
 
   private def isOwn(journal: Journal): Boolean = isHere(journal) && namesOurs(journal)
 
@@ -319,25 +326,44 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
   }
 
   /** All but those of these commits, which are not read. */
-  def except(txns: Set[String]): Seq[Journal] = readable(txns).filter(isOwn)
+  def except(txns: Set[String]): Seq[Journal] = journals(txns, readOrRefuse).filter(isOwn)
 
-  /** Those too that have come with a copy, but for those of some commits. */
-  private[zorder] def readable(without: Set[String] = Set.empty): Seq[Journal] =
-    TextFiles.children(fs, parent)
-      .filter(s => isJournal(s.getPath.getName) && !without.exists(file(_).getName == s.getPath.getName))
-      .flatMap(s =>
-        TextFiles.read(fs, s.getPath).flatMap(JournalJson.read).filter(j =>
-          named(j.txn) == s.getPath.getName))
+  /** Those that can be read, also such as have come with a copy. */
+  private[zorder] def readable(): Seq[Journal] = journals(Set.empty, read)
+
+  private def journals(without: Set[String], reading: Path => Option[Journal]): Seq[Journal] = {
+    val skipped = without.map(named)
+    TextFiles.children(fs, parent).map(_.getPath)
+      .filter(p => isJournal(p.getName) && !skipped(p.getName))
+      .flatMap(p => reading(p).filter(j => named(j.txn) == p.getName))
       .sortBy(j => (j.changedMs, j.txn))
+  }
+
+  private def read(at: Path): Option[Journal] = TextFiles.read(fs, at).flatMap(JournalJson.read)
+
+  /** None if it is gone. */
+  private def readOrRefuse(at: Path): Option[Journal] = read(at).orElse {
+    // it may have been written just then, or a storage has failed for a moment
+    val again = read(at)
+    if (again.isEmpty && !isAbsent(at))
+      refuse("ZORDER_NO_PERMISSION.READ_JOURNAL", "file" -> at, "path" -> new Path(parent, base))
+    again
+  }
 
   /** Whether anything of ours is beside the table, even without a journal. */
   def hasTraces: Boolean = TextFiles.children(fs, parent).exists(s => isOurs(s.getPath.getName))
 
-  def get(txn: String): Option[Journal] =
-    TextFiles.read(fs, file(txn)).flatMap(JournalJson.read).filter(j => j.txn == txn && isOwn(j))
+  def get(txn: String): Option[Journal] = read(file(txn)).filter(isOwnOf(txn))
+
+  /** The same, but refused where it is there and cannot be read. */
+  def getOrRefuse(txn: String): Option[Journal] = readOrRefuse(file(txn)).filter(isOwnOf(txn))
+
+  private def isOwnOf(txn: String)(journal: Journal): Boolean = journal.txn == txn && isOwn(journal)
 
   /** Whether there certainly is no such journal: where a storage is out of reach, `get` finds none either. */
-  def isGone(txn: String): Boolean = Try(!fs.exists(file(txn))).getOrElse(false)
+  def isGone(txn: String): Boolean = isAbsent(file(txn))
+
+  private def isAbsent(at: Path): Boolean = Try(!fs.exists(at)).getOrElse(false)
 
   def write(journal: Journal): Journal = {
     TextFiles.replace(fs, file(journal.txn), JournalJson.write(journal))

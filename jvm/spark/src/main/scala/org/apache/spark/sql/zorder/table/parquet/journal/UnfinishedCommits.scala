@@ -21,9 +21,9 @@ import org.apache.spark.util.ThreadUtils
  */
 private[zorder] object UnfinishedCommits {
 
-  /** A user who may not list the parent directory can still read the table. */
+  /** A user who may not list the parent directory, or may not read a journal, can still read the table. */
   def journals(store: JournalStore): Seq[Journal] =
-    try store.all()
+    try store.known()
     catch { case _: AccessControlException | _: AccessDeniedException => Nil }
 
   /**
