@@ -76,6 +76,24 @@ class HomeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
     assert(mark.marked.isEmpty && tableIds("t") == fifty)
   }
 
+  test("of two removals at the same time one brings the files home, and the other leaves its mark") {
+    val path = moved("external")
+    val second = new HomeCommit(new CatalogEntry(classic, "t", meta.identifier, fs), waitMs = 1000)
+    val away = second.away()
+    var said = ""
+    var marked = Option.empty[String]
+    CrashPoint.meanwhile = at =>
+      if (at == "home-moving") {
+        CrashPoint.meanwhile = _ => ()
+        said = refused(second.bring(away, _ => false, "ZORDER REMOVE t"))
+        marked = ExchangeMark.of(classic, Some(meta)).marked
+      }
+    try assert(remove() == "REMOVED")
+    finally CrashPoint.meanwhile = _ => ()
+    assert(said.contains("is working on t") && marked.isDefined)
+    assertHome(path)
+  }
+
   kinds.foreach { kind =>
     test(s"$kind: the files come home, and later runs keep them there") {
       val path = moved(kind)

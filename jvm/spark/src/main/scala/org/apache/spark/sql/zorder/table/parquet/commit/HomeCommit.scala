@@ -21,7 +21,8 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   Journal,
   JournalKind,
   JournalState,
-  SwapUnit
+  SwapUnit,
+  TableIdentity
 }
 import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, Cancellation, CrashPoint}
 
@@ -91,6 +92,7 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
       val prepared = table.store.write(
         draft(txn, table.store.staging(txn), units).at(JournalState.Prepared))
       try {
+        checkAlone(txn)
         mark.begin(txn)
         val moving = table.store.write(prepared.at(JournalState.Swapping))
         CrashPoint.hit("home-moving")
@@ -105,6 +107,18 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
           }
       }
     } finally Journal.end(txn)
+  }
+
+  /**
+   * The catalog names one exchange at a time: the mark of another one would be lost. Of two that begin at the same time,
+   * at least one sees the journal of the other.
+   */
+  private def checkAlone(txn: String): Unit = {
+    def isOther(j: Journal) =
+      j.txn != txn && j.state != JournalState.Done && !TableIdentity.isOfEarlier(j, table.identity)
+    table.store.all().find(isOther).foreach { j =>
+      refuse("ZORDER_CANNOT_REMOVE.UNFINISHED_RUN", "run" -> j.runId, "table" -> table.name)
+    }
   }
 
   /** Finishes a way home by renames that died. */
