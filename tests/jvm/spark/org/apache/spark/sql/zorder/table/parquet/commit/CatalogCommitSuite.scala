@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
 import java.io.File
+import java.nio.file.Files
 
 import org.apache.hadoop.fs.Path
 import org.scalatest.BeforeAndAfterEach
@@ -10,7 +11,7 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.OtherFileSystem
 import org.apache.spark.sql.zorder.clustering.JobWatch
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
-import org.apache.spark.sql.zorder.table.{CrashPoints, TableFixture, TableRef}
+import org.apache.spark.sql.zorder.table.{CrashPoints, ParquetNames, TableFixture, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.parquet.journal.JournalState
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
@@ -327,13 +328,22 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
     assert(mark("mp") == txn && tableIds("mp") == forty)
   }
 
-  test("where a rename would be a copy, old files of a managed table are copied aside by tasks") {
+  /** A database `other`, in whose file system a rename counts as a copy. */
+  private def inOther(body: => Unit): Unit = {
     // Hadoop has this file system for every session of the JVM, and for the catalog, until it is closed
     val conf = spark.sessionState.newHadoopConf()
     conf.set("fs.other.impl", classOf[OtherFileSystem].getName)
     val other = new Path("other:///").getFileSystem(conf)
     spark.sql(s"CREATE DATABASE other LOCATION 'other://${dir("other")}'")
-    try {
+    try body
+    finally {
+      spark.sql("DROP DATABASE other CASCADE")
+      other.close()
+    }
+  }
+
+  test("where a rename would be a copy, old files of a managed table are copied aside by tasks") {
+    inOther {
       managedPartitioned("other.mp")
       val before = new File(location("mp", "other"), "p=1")
       assert(before.list.exists(_.endsWith(".parquet")))
@@ -342,9 +352,27 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
       assert(tableIds("other.mp") == forty && !before.exists)
       vacuumed(TableRef.Name(Seq("other", "mp")))
       assert(tableIds("other.mp") == forty)
-    } finally {
-      spark.sql("DROP DATABASE other CASCADE")
-      other.close()
+    }
+  }
+
+  test("an old file goes when its copy aside is whole, and not before") {
+    inOther {
+      managedPartitioned("other.mp")
+      val at = location("mp", "other")
+      def lengths(top: File) =
+        ParquetNames.below(top.getPath).map(f => f -> new File(top, f).length).toMap
+      def aside = listed(at.getPath).filter(_.getName.endsWith(".old")).head
+      val before = lengths(at)
+      CrashPoint.meanwhile = place =>
+        if (place == "retired-copied") {
+          CrashPoint.meanwhile = _ => ()
+          // as by a task that was given up and begins again
+          Files.write(new File(aside, before.keys.head).toPath, Array.emptyByteArray)
+          ()
+        }
+      rewriteAll(openName("other.mp"))
+      assert(lengths(aside) == before && tableIds("other.mp") == forty)
+      assert(Seq("p=0", "p=1").forall(p => !new File(at, p).exists))
     }
   }
 

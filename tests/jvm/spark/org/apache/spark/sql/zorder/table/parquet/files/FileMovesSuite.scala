@@ -10,6 +10,7 @@ import org.apache.hadoop.fs.{
   FSDataInputStream,
   FSDataOutputStream,
   FSInputStream,
+  FileAlreadyExistsException,
   FileStatus,
   Path,
   RawLocalFileSystem,
@@ -34,12 +35,15 @@ class FileMovesSuite extends AnyFunSuite with ZOrderSession {
     body(from, dir.resolve("to"))
   }
 
+  private val original = ListedFile("from", whole.length.toLong, 0L)
+
+  private def inStore(path: JPath): Path = new Path(s"s3a://bucket$path")
+
   private def copy(store: TornStore, from: JPath, to: JPath): Unit =
-    FileMoves.copy(
-      store,
-      new Path(s"s3a://bucket$from"),
-      new Path(s"s3a://bucket$to"),
-      ListedFile("from", whole.length.toLong, 0L))
+    FileMoves.copy(store, inStore(from), inStore(to), original)
+
+  private def copyUnlessThere(store: TornStore, from: JPath, to: JPath): Unit =
+    FileMoves.copyUnlessThere(store, inStore(from), inStore(to), original)
 
   private def fails(store: TornStore, from: JPath, to: JPath): Unit =
     assert(intercept[IOException](copy(store, from, to)).getMessage.startsWith("Injected"))
@@ -58,6 +62,24 @@ class FileMovesSuite extends AnyFunSuite with ZOrderSession {
     in { (from, to) =>
       val other = new TornStore(aborts = false, readable = Int.MaxValue)
       fails(new TornStore(aborts = false, readable = 9000, meanwhile = () => copy(other, from, to)), from, to)
+      assert(Files.readAllBytes(to).sameElements(whole))
+    }
+  }
+
+  test("an attempt that begins late leaves the copy that another one has finished since it looked") {
+    in { (from, to) =>
+      val other = new TornStore(aborts = false, readable = Int.MaxValue)
+      val late = new TornStore(aborts = false, readable = 9000) {
+        override def open(path: Path, bufferSize: Int): FSDataInputStream = {
+          copyUnlessThere(other, from, to)
+          super.open(path, bufferSize)
+        }
+      }
+      assertThrows[FileAlreadyExistsException](copyUnlessThere(late, from, to))
+      assert(Files.readAllBytes(to).sameElements(whole))
+      // what an attempt that died has left
+      Files.write(to, whole.take(9000))
+      copyUnlessThere(other, from, to)
       assert(Files.readAllBytes(to).sameElements(whole))
     }
   }
@@ -132,7 +154,7 @@ private final class OwnedFileSystem extends RawLocalFileSystem {
  * @param meanwhile
  *   what happens before a read fails
  */
-private final class TornStore(
+private class TornStore(
     aborts: Boolean,
     readable: Int,
     full: Boolean = false,

@@ -12,7 +12,8 @@ import org.apache.spark.util.SerializableConfiguration
 private[parquet] object CopyTasks {
 
   /**
-   * What is there already with the same length is taken as it is, so that an attempt that died need not begin again.
+   * What is there already with the same length is taken as it is, so that an attempt that died need not begin again. The
+   * caller looks whether all copies are whole before anything depends on them: a task that was given up may still write.
    *
    * @param step
    *   what Spark's pages call the job
@@ -42,9 +43,7 @@ private[parquet] object CopyTasks {
     }
 
   private def one(conf: SerializableConfiguration, from: String, to: String, file: ListedFile): Unit = {
-    val (source, target) = (new Path(from), new Path(to))
-    val fs = source.getFileSystem(conf.value)
-    if (!FileMoves.status(fs, target).exists(_.getLen == file.length))
-      FileMoves.copy(fs, source, target, file)
+    val source = new Path(from)
+    FileMoves.copyUnlessThere(source.getFileSystem(conf.value), source, new Path(to), file)
   }
 }

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
+import java.io.IOException
+
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileSystem, Path}
@@ -451,7 +453,7 @@ private object RetiredPartitions {
     })
   }
 
-  /** File by file, if a rename would be a copy, or to go on after a crash. All copies are there before a file goes. */
+  /** File by file, if a rename would be a copy, or to go on after a crash. All copies are whole before a file goes. */
   private def copyAside(table: CatalogEntry, txn: String, moves: Seq[(Path, Path)]): Unit = {
     val fs = table.fs
     val copies = DriverReads.each(moves, DriverReads.MostRequests) { case (from, to) =>
@@ -460,6 +462,12 @@ private object RetiredPartitions {
     }.flatten
     CopyTasks.run(table, txn, "move old files aside", copies)
     CrashPoint.hit("retired-copied")
+    val whole = DriverReads.each(moves, DriverReads.MostRequests) { case (_, to) =>
+      DirectoryListing.walk(fs, to).files.map(f => (new Path(to, f.rel), f.length))
+    }.flatten.toSet
+    copies.find { case (_, to, f) => !whole((to, f.length)) }.foreach { case (source, to, _) =>
+      throw new IOException(s"$to is no whole copy of $source")
+    }
     DriverReads.each(copies, DriverReads.MostRequests) { case (source, _, _) => fs.delete(source, false) }
     moves.foreach { case (from, _) => FileMoves.deleteEmptyDirs(fs, from) }
     CrashPoint.hit("retired")

@@ -57,14 +57,27 @@ private[zorder] object FileMoves {
    *   what is copied, by length and modification time
    */
   def copy(fs: FileSystem, from: Path, to: Path, file: ListedFile): Unit =
-    if (ObjectStores.isOne(fs.getUri.getScheme)) copyObject(fs, from, to, file.length)
+    copy(fs, from, to, file, overwrite = true)
+
+  /**
+   * The same for a task: what is there already with the same length is taken as it is. An attempt that was given up may
+   * still run, and go on after another one has finished the copy and its original is gone. Some stores empty what is there
+   * when a file is made, so what was not there is not overwritten. An attempt that fails for this is made again by Spark.
+   */
+  def copyUnlessThere(fs: FileSystem, from: Path, to: Path, file: ListedFile): Unit = {
+    val there = status(fs, to)
+    if (!there.exists(_.getLen == file.length)) copy(fs, from, to, file, overwrite = there.isDefined)
+  }
+
+  private def copy(fs: FileSystem, from: Path, to: Path, file: ListedFile, overwrite: Boolean): Unit =
+    if (ObjectStores.isOne(fs.getUri.getScheme)) copyObject(fs, from, to, file.length, overwrite)
     else copyHidden(fs, from, to, file)
 
   /** Hadoop's own copy looks at both first, which takes a store three requests. */
-  private def copyObject(fs: FileSystem, from: Path, to: Path, length: Long): Unit = {
+  private def copyObject(fs: FileSystem, from: Path, to: Path, length: Long, overwrite: Boolean): Unit = {
     val in = fs.open(from)
     try {
-      val out = fs.create(to, true)
+      val out = fs.create(to, overwrite)
       try {
         IOUtils.copyBytes(in, out, fs.getConf, false)
         out.close()
