@@ -64,6 +64,7 @@ class JournalJsonSuite extends AnyFunSuite {
     assert(JournalJson.read(text("link", "OPTIMIZE", "DONE")).isEmpty)
     assert(JournalJson.read(text("path", "SPLIT", "DONE")).isEmpty)
     assert(JournalJson.read(text("path", "OPTIMIZE", "WAITING")).isEmpty)
-    assert(Seq("", "{}", "[]", "half a jour").flatMap(JournalJson.read).isEmpty)
+    val homeless = """{"txn":"x","kind":"path","operation":"OPTIMIZE","state":"DONE"}"""
+    assert(Seq("", "{}", "[]", "half a jour", homeless).flatMap(JournalJson.read).isEmpty)
   }
 }

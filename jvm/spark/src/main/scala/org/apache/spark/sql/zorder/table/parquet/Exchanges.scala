@@ -109,7 +109,7 @@ final private[parquet] class Exchanges(session: ClassicSession) {
   private def ofEarlierName(table: CatalogTable, entry: CatalogEntry, txn: String): Option[Journal] =
     if (!entry.isManaged) None
     else {
-      orRefuse(table, txn)(RenamedTable.adopt(entry.fs, entry.root, entry.identity, Some(txn)))
+      orRefuse(table, txn)(RenamedTable.adopt(entry.fs, entry.root, entry.identity, Some(txn), query = true))
       entry.store.get(txn)
     }
 

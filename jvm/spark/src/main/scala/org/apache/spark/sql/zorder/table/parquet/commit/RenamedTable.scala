@@ -25,18 +25,27 @@ private[zorder] object RenamedTable {
    *
    * @param exchanging
    *   the commit whose mark the table has; the state may not know the earlier name before it is done
+   * @param query
+   *   whether a query asks. It finishes what it can read, and leaves the earlier name to the next statement that changes
+   *   the table
    */
-  def adopt(fs: FileSystem, root: Path, identity: String, exchanging: Option[String]): Unit = {
+  def adopt(
+      fs: FileSystem,
+      root: Path,
+      identity: String,
+      exchanging: Option[String],
+      query: Boolean = false): Unit = {
     val (state, now) = (new StateDir(fs, root), JournalStore.beside(fs, root))
     val marked = exchanging.filter(now.get(_).isEmpty).flatMap(JournalStore.baseOf(fs, root.getParent, _))
     val names = (state.base.map(_.trim) ++ marked).toSet
     names.filter(b => b.nonEmpty && b != root.getName && !b.contains('/')).foreach { base =>
       val before = new JournalStore(fs, root.getParent, base)
-      val all = before.all().filter(j => TableIdentity.same(j.table, identity))
+      val found = if (query) before.known() else before.all()
+      val all = found.filter(j => TableIdentity.same(j.table, identity))
       val (ready, atWork) = all.partition(isReady(before, _))
       ready.foreach(adopt(_, all, root, before, now))
       // those that are at work, or may be, are looked at again the next time
-      if (atWork.isEmpty) {
+      if (atWork.isEmpty && !query) {
         val place = Seq(new Path(root.getParent, base) -> root)
         state.addHomes(state.homes().map { case (partition, home) =>
           partition -> moved(new Path(new URI(home)), place).toUri.toString

@@ -60,13 +60,16 @@ private[zorder] object FileMoves {
     copy(fs, from, to, file, overwrite = true)
 
   /**
-   * The same for a task: what is there already with the same length is taken as it is. An attempt that was given up may
-   * still run, and go on after another one has finished the copy and its original is gone. Some stores empty what is there
-   * when a file is made, so what was not there is not overwritten. An attempt that fails for this is made again by Spark.
+   * The same for a task: what is there already with the same length is taken as it is, also where another attempt has made
+   * it meanwhile. An attempt that was given up may still run, and go on after another one has finished the copy and its
+   * original is gone. Some stores empty what is there when a file is made, so what was not there is not overwritten.
    */
   def copyUnlessThere(fs: FileSystem, from: Path, to: Path, file: ListedFile): Unit = {
+    def isWhole(there: Option[FileStatus]) = there.exists(_.getLen == file.length)
     val there = status(fs, to)
-    if (!there.exists(_.getLen == file.length)) copy(fs, from, to, file, overwrite = there.isDefined)
+    if (!isWhole(there))
+      try copy(fs, from, to, file, overwrite = there.isDefined)
+      catch { case _: IOException if isWhole(status(fs, to)) => () }
   }
 
   private def copy(fs: FileSystem, from: Path, to: Path, file: ListedFile, overwrite: Boolean): Unit =

@@ -224,7 +224,7 @@ private[parquet] object JournalJson {
    */
   def read(text: String): Option[Journal] =
     try Option(mapper.readTree(text)).filter(_.hasNonNull("txn")).flatMap(journal)
-    catch { case _: java.io.IOException => None }
+    catch { case _: java.io.IOException | _: IllegalArgumentException => None }
 
   private def journal(node: JsonNode): Option[Journal] =
     for {
