@@ -17,8 +17,11 @@ SOURCES = TOP / "jvm/spark/src/main/scala/org/apache/spark/sql/zorder"
 CLASSES = ("functions", "ZOrderExtensions")
 BEGIN, END = "<!-- scala: begin, made by make public-api -->", "<!-- scala: end -->"
 DOCUMENTED = re.compile(
-    r"/\*\*(?P<doc>(?:(?!\*/).)*)\*/\s*(?P<what>(?:class|object|def) \w+(?:\([^)]*\))?(?:: \w+)?)", re.DOTALL
+    r"/\*\*(?P<doc>(?:(?!\*/).)*)\*/\s*(?:@[\w.]+\s+)?"
+    r"(?P<what>(?:class|object|def) \w+(?:\([^)]*\))?(?:: \w+)?)",
+    re.DOTALL,
 )
+THROWS = re.compile(r"@throws (?:\w+\.)*(\w+) (.*?)(?=@|\Z)", re.DOTALL)
 PARAMETER = re.compile(r"@param (\w+) (.*?)(?=@|\Z)", re.DOTALL)
 
 
@@ -28,6 +31,7 @@ class Named(NamedTuple):
     signature: str
     text: str
     parameters: list[tuple[str, str]]
+    throws: list[tuple[str, str]]
 
 
 def documented(source: str) -> list[Named]:
@@ -39,9 +43,11 @@ def _named(doc: str, what: str) -> Named:
     words = " ".join(re.sub(r"^\s*\*", "", line).strip() for line in doc.splitlines()).strip()
     words = re.sub(r"\{\{\{ (.*?) \}\}\}", r"Example: `\1`.", re.sub(r"\[\[(\w+)\]\]", r"`\1`", words))
     words = re.sub(r" +", " ", words)
-    text, *tags = re.split(r"(?=@param)", words, maxsplit=1)
-    parameters = [(name, said.strip()) for name, said in PARAMETER.findall("".join(tags))]
-    return Named(re.sub(r"^def ", "", what), text.strip(), parameters)
+    text, *tags = re.split(r"(?=@(?:param|throws) )", words, maxsplit=1)
+    parameters, throws = (
+        [(name, said.strip()) for name, said in tag.findall("".join(tags))] for tag in (PARAMETER, THROWS)
+    )
+    return Named(re.sub(r"^def ", "", what), text.strip(), parameters, throws)
 
 
 def tables() -> str:
@@ -49,7 +55,7 @@ def tables() -> str:
     parts = []
     for name in CLASSES:
         of_class, *members = documented((SOURCES / f"{name}.scala").read_text(encoding="utf-8"))
-        parts.append(f"## {name}\n\n`org.apache.spark.sql.zorder.{name}`: {of_class.text}")
+        parts.append(f"## {name}\n\n`org.apache.spark.sql.zorder.{name}`: {_said(of_class)}")
         rows = [f"| `{m.signature}` | {_said(m)} |" for m in members]
         if rows:
             parts.append("\n".join(["| function | meaning |", "| --- | --- |", *rows]))
@@ -58,6 +64,7 @@ def tables() -> str:
 
 def _said(member: Named) -> str:
     more = "".join(f" `{name}`: {said}." for name, said in member.parameters)
+    more += "".join(f" Throws `{error}` {said}." for error, said in member.throws)
     return f"{member.text}{more}".replace("|", "\\|")
 
 

@@ -56,7 +56,10 @@ def test_a_comment_in_one_of_several_predicates():
     assert plain.sql == "ZORDER TABLE `t` WHERE ((a > 1) AND (b > 2))"
 
 
-@pytest.mark.parametrize("predicate", ["a = 1) BY (b", "a = 1) WITH (force = true", "(a = 1)) OR (b = 2"])
+@pytest.mark.parametrize(
+    "predicate",
+    ["a = 1) BY (b", "a = 1) WITH (force = true", "(a = 1)) OR (b = 2", "a = 1 -- \\\r\n) BY (b"],
+)
 def test_a_predicate_stays_inside_its_brackets(predicate):
     with pytest.raises(ValueError, match="closes a bracket that it has not opened"):
         _ = statement(where=predicate)

@@ -35,7 +35,10 @@ def fit(df: DataFrame, *cols: functions.ColumnOrName, files: int | None = None) 
     """Fits a layout of this many files to a sample of the DataFrame. Nothing is written.
 
     One job runs, or two where few tasks have most of the rows. Columns and ``files`` are the same as for
-    ``cluster``.
+    ``cluster``. Raises SetupError on Spark Connect, and AnalysisException if the DataFrame has no rows.
+
+    Examples:
+        >>> layout = fit(df, "a", "b", files=64)
     """
     bridge, by, count = _prepare(df, cols, files, "fit")
     return Layout(str(bridge.fit(_java(df), by, count)))

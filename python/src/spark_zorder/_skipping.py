@@ -24,7 +24,11 @@ def explain_skipping(df: DataFrame) -> DataFrame:
 
 
 def skipping_usage(spark: SparkSession) -> DataFrame:
-    """Counts what the scans of this application have skipped since it began, by table and column."""
+    """Counts what the scans of this application have skipped since it began, by table and column.
+
+    Columns: ``table``, ``column`` (NULL in the row of a table as a whole), ``scans``, the numbers of files
+    ``considered``, ``pruned`` and ``unknown``, and ``ms``, the milliseconds that it took to know.
+    """
     _session.require_functions(spark)
     return shown(spark.sql(_sql.skipping_usage()))
 

@@ -137,7 +137,7 @@ def identifier(name: str) -> str:
 _TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--|/\*|.""", re.DOTALL)
 # the same, with raw strings, and with comments up to the end of a line, as a whole
 _TOKEN_OR_COMMENT = re.compile(
-    rf"""--(?:\\\r?\n|[^\r\n])*|(?<!\w)[rR](?:'[^']*'|"[^"]*")|{_TOKEN.pattern}""", re.DOTALL
+    rf"""--(?:\\\n|[^\r\n])*|(?<!\w)[rR](?:'[^']*'|"[^"]*")|{_TOKEN.pattern}""", re.DOTALL
 )
 _IN_COMMENT = re.compile(r"/\*|\*/|.", re.DOTALL)
 

@@ -88,7 +88,11 @@ class ZOrderTable:
         return f"ZOrderTable.{'forPath' if self._target.is_path else 'forName'}(spark, {self._target.text!r})"
 
     def toDF(self, format: str | None = None) -> DataFrame:
-        """The rows of the table. A ``format`` that is not that of a table by path raises ValueError."""
+        """The rows of the table.
+
+        Of a table by path, a ``format`` other than its own raises ValueError; of one by name, ``format`` is
+        not looked at.
+        """
         if self._target.is_path:
             return self._spark.read.format(self._kind(format)["format"]).load(self._target.text)
         return self._spark.table(self._target.sql)
@@ -105,7 +109,7 @@ class ZOrderTable:
         return kind
 
     def detail(self, format: str | None = None) -> DataFrame:
-        """One row about the table: how it is clustered, since when, its files and their bytes.
+        """One row about the table: how it is clustered, when its newest run ended, its files and their bytes.
 
         ``clusteringColumns`` and ``curve`` are those of the newest run in force; NULL if there is none.
         ``runs`` counts all clustering runs that the history has. A ``format`` that is not that of a table by
@@ -170,7 +174,7 @@ class ZOrderTable:
 
         ``operation`` tells them apart. ``status`` is ``DONE``, or ``ROLLED_BACK`` if a later rollback undid
         the run. A run that changed nothing, such as one that ended as ``NO_GAIN``, is not listed. ``report``
-        has the run's row as JSON.
+        has the run's row as JSON. Delta's history has the newest first: take ``history(1)`` for the newest.
         """
         _session.require_functions(self._spark)
         return shown(_session.query(self._spark, _sql.history(self._target, limit)))
@@ -204,7 +208,12 @@ class ZOrderTable:
         return self._run(_sql.index_statement(self._target, "REFRESH"))
 
     def describeIndex(self) -> DataFrame:  # noqa: N802
-        """Shows what the index knows, with one row for each column."""
+        """Shows what the index knows, with one row for each column.
+
+        Columns: ``column``, ``data_type``, the numbers of files in all (``files``), with ranges
+        (``with_ranges``), with NULLs alone (``only_nulls``) and of which nothing is known (``unknown``),
+        ``ranges``, ``bloom_files``, ``bloom_bytes``, ``value_files`` and ``note``.
+        """
         return self._run(_sql.index_statement(self._target, "DESCRIBE"))
 
     def dropIndex(self) -> DataFrame:  # noqa: N802
@@ -236,8 +245,10 @@ class ZOrderTable:
 
         ``retentionHours``, as Delta calls it, is another name of ``retention_hours``.
 
-        With ``dry_run`` it says what it would delete, and deletes nothing. The result has a row for each
-        directory; ``reason`` says why files stay, and what to do.
+        The retention time is the table's ``zorder.retention``, 7 days by default. With ``dry_run`` it says
+        what it would delete, and deletes nothing. The result has a row for each directory: ``path``,
+        ``files_deleted``, ``bytes_deleted``, ``files_carried_over``, ``status``, and ``reason``, which says
+        why files stay, and what to do.
 
         A job may have written files of plain Parquet to a directory after a run had moved the table's files
         away from it. ``late_files`` says what to do: ``"append"`` adds their rows, ``"replace"`` puts them in
@@ -251,7 +262,11 @@ class ZOrderTable:
         return self._run(_sql.vacuum(self._target, retention_hours, late_files, dry_run))
 
     def rollback(self) -> DataFrame:
-        """Brings back the state before the newest run, as long as its files are kept."""
+        """Brings back the state before the newest run, as long as its files are kept.
+
+        Rows of plain Parquet that came since stay; Delta and Iceberg tables that others have written to since
+        are refused. The result is one row. Raises AnalysisException if there is no run that can be undone.
+        """
         return self._run(_sql.rollback(self._target))
 
     def remove(self, home: str | None = None) -> DataFrame:
@@ -259,7 +274,7 @@ class ZOrderTable:
 
         Files of plain Parquet that have moved go back to where they were before the first run. On an object
         store this copies the table, so ``home`` must be given there: ``"move"``, or ``"stay"`` to leave the
-        files where they are.
+        files where they are. The result is one row, whose ``status`` is REMOVED or NOTHING_TO_DO.
         """
         return self._run(_sql.remove(self._target, home))
 
@@ -273,7 +288,7 @@ class ZOrderTable:
         return self._in_order(df, self._kind())
 
     def _in_order(self, df: DataFrame, kind: Row) -> DataFrame:
-        self._is_whole(kind, "write the rows with Spark, and the next run puts them in order")
+        self._require_whole(kind, "write the rows with Spark, and the next run puts them in order")
         names = kind["clustering_columns"]
         if not names:
             raise ValueError(
@@ -284,7 +299,7 @@ class ZOrderTable:
         keyed = df.withColumn(_KEY, key)
         return keyed.repartitionByRange(_KEY).sortWithinPartitions(_KEY).drop(_KEY)
 
-    def _is_whole(self, kind: Row, advice: str) -> None:
+    def _require_whole(self, kind: Row, advice: str) -> None:
         if kind["partitioned"]:
             raise ValueError(
                 f"{self._target.text} is partitioned, and each partition has a layout of its own: {advice}."
@@ -308,7 +323,7 @@ class ZOrderTable:
             )
         schema = None if self._target.is_path else self._spark.table(self._target.sql).schema
         if schema is not None:
-            self._has_all(schema, df.schema)
+            self._require_columns(schema, df.schema)
         placed = self._in_order(df, kind)
         if schema is None:
             placed.write.mode("append").format(kind["format"]).save(self._target.text)
@@ -325,7 +340,7 @@ class ZOrderTable:
                 stacklevel=2,
             )
 
-    def _has_all(self, schema: StructType, given: StructType) -> None:
+    def _require_columns(self, schema: StructType, given: StructType) -> None:
         exact = self._spark.conf.get("spark.sql.caseSensitive", "false") == "true"
 
         def spelled(name: str) -> str:
@@ -350,8 +365,11 @@ class ZOrderTable:
         return shown(_session.run(self._spark, statement, [*self._target.texts, *more]))
 
     def layout(self) -> Layout | None:
-        """The layout that the newest run has stored, or None. Raises ValueError for a partitioned table."""
-        self._is_whole(self._kind(), f"functions take one by its id, as in {self._target.layout}#id")
+        """The layout that the newest run has stored, or None.
+
+        Raises ValueError for a partitioned table, and SetupError on Spark Connect.
+        """
+        self._require_whole(self._kind(), f"functions take one by its id, as in {self._target.layout}#id")
         return stored(self._spark, self._target)
 
 
@@ -388,7 +406,10 @@ class OptimizeBuilder:
         return f"<{visible(self._clustering.sql)}: not run yet, call execute() or executeZOrderBy(...)>"
 
     def where(self, predicate: str) -> OptimizeBuilder:
-        """Takes only the files that lie wholly inside a SQL predicate. Several calls are joined by AND."""
+        """Takes only the files that lie wholly inside a SQL predicate. Several calls are joined by AND.
+
+        With ``option("overlap", "include")`` it also takes those that only overlap it.
+        """
         if not isinstance(predicate, str):
             raise TypeError(f"where takes a SQL predicate as text, not {type(predicate).__name__}.")
         return self._with(self._clustering.filtered(predicate))
@@ -441,6 +462,16 @@ class OptimizeBuilder:
 
         A text may name several, as in ``"a, b"``, and one with a bracket is an expression, such as
         ``"lower(s)"``. A name that has a comma or a bracket itself needs backquotes.
+
+        The result is one row. ``status`` is DONE, PARTIAL, DRY_RUN, NOTHING_TO_DO, NO_GAIN or TOO_SMALL, and
+        ``reason`` says why; ``metrics`` has bytes and milliseconds; ``columns``, ``queries``, ``others`` and
+        ``alternatives`` have the shares that look-ups read. What cannot be done raises AnalysisException; a
+        commit that others were faster than has the SQLSTATE 40001 (``ZORDER_CONFLICT``).
+
+        Examples:
+            >>> t = ZOrderTable.forName(spark, "db.events")
+            >>> t.optimize().dryRun().executeZOrderBy("customer", "product")
+            >>> t.optimize().where("day >= '2026-01-01'").executeZOrderBy("customer", "product")
         """
         names = _sql.one_by_one(cols)
         if not names:
@@ -448,7 +479,11 @@ class OptimizeBuilder:
         return self._with(replace(self._clustering, by=names)).execute()
 
     def execute(self) -> DataFrame:
-        """Clusters by the table's own columns (``zorder.by``, stored layout, CLUSTER BY)."""
+        """Clusters by the table's own columns.
+
+        These are those of ``zorder.by``, else of the format or of CLUSTER BY, else of the newest run. Returns
+        and raises what ``executeZOrderBy`` does; AnalysisException if the table names none.
+        """
         with followed(self._spark):
             if self._log is None:
                 return self._run(self._clustering)

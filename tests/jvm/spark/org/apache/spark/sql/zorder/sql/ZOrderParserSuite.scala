@@ -13,7 +13,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.{LineParser, Shims}
 import org.apache.spark.sql.zorder.sql.function.{ScalarFunctions, TableFunctions}
 import org.apache.spark.sql.zorder.sql.statement.{
-  OptimizeCommand,
+  ClusterCommand,
   RemoveCommand,
   RollbackCommand,
   TableRefParser,
@@ -36,7 +36,7 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
 
   test("both spellings become our command") {
     Seq("OPTIMIZE db.t ZORDER BY (a)", "ZORDER TABLE db.t BY (a)").foreach { sql =>
-      assert(plan(sql).asInstanceOf[OptimizeCommand].request.target == TableRef.Name(Seq("db", "t")), sql)
+      assert(plan(sql).asInstanceOf[ClusterCommand].request.target == TableRef.Name(Seq("db", "t")), sql)
     }
     assert(plan("ZORDER VACUUM t").isInstanceOf[VacuumCommand])
     assert(plan("ZORDER ROLLBACK t").isInstanceOf[RollbackCommand])
@@ -63,7 +63,7 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
       Files.createDirectories(dir.resolve("d/_delta_log"))
       Files.createDirectories(dir.resolve("p"))
       val below = new StatementPlanner(spark, new Greedy(state.sqlParser))
-      def ours(sql: String): Boolean = below.plan(sql).get.isInstanceOf[OptimizeCommand]
+      def ours(sql: String): Boolean = below.plan(sql).get.isInstanceOf[ClusterCommand]
       val delta = s"'$dir/d'"
       assert(!ours(s"OPTIMIZE $delta WHERE a = 1 ZORDER BY (a)"))
       assert(!ours(s"OPTIMIZE delta.`$dir/d`"))
@@ -76,7 +76,7 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
         assert(ours(s"OPTIMIZE $delta ZORDER BY (a)"))
       }
       // nobody below us knows OPTIMIZE: ours, and the table's own check refuses it
-      assert(plan(s"OPTIMIZE $delta ZORDER BY (a)").isInstanceOf[OptimizeCommand])
+      assert(plan(s"OPTIMIZE $delta ZORDER BY (a)").isInstanceOf[ClusterCommand])
     }
   }
 
@@ -156,7 +156,7 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
 
   test("variables work inside our statements") {
     withConf("spark.zordertest.t" -> "db.x") {
-      assert(plan("ZORDER TABLE ${spark.zordertest.t} BY (a)").asInstanceOf[OptimizeCommand].request.target ==
+      assert(plan("ZORDER TABLE ${spark.zordertest.t} BY (a)").asInstanceOf[ClusterCommand].request.target ==
         TableRef.Name(Seq("db", "x")))
     }
   }

@@ -60,7 +60,7 @@ object PathVictim {
     val units = SwapPlan.forPath(store, draft, staged, request.inputs, Map.empty, Map("" -> draft.home))
     new PathCommit(
       store,
-      ExchangeMark.None,
+      ExchangeMark.Unmarked,
       300L).commit(draft.copy(units = units), request.record, request.layouts)
     ()
   }

@@ -21,7 +21,16 @@ import org.apache.spark.sql.zorder.querylog.QueryLogging
 
 /**
  * What Spark loads: `spark.sql.extensions=org.apache.spark.sql.zorder.ZOrderExtensions`, best listed last.
- * Spark also finds it by the service file in the jar, so it may be applied twice; that changes nothing.
+ * Spark also finds it by the service file in the jar, so it may be applied twice; that changes nothing. Each part can be
+ * left out by a setting `spark.zorder.inject.*`, which is read here once. A part that this Spark cannot load is left out
+ * with a warning.
+ *
+ * {{{
+ * SparkSession.builder().config("spark.sql.extensions", "org.apache.spark.sql.zorder.ZOrderExtensions")
+ * }}}
+ *
+ * @throws java.lang.IllegalStateException
+ *   as a session starts, if the jar is for another Spark or Scala
  */
 class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
 

@@ -13,15 +13,17 @@ object functions {
   /**
    * The Z-order (Morton) key of the raw values: BINARY, never NULL, compared as unsigned bytes.
    *
-   * Every atomic type is accepted, and several types may be mixed; structs (name their fields), arrays, maps and variants
-   * are refused. NULL has a place of its own below every value. All bits are used, the most significant first, and the
-   * earlier column wins a tie. The key knows nothing of the data: columns of unlike ranges are better served by
+   * Every atomic type is accepted, and several types may be mixed. Structs (name their fields), arrays, maps and variants
+   * are refused, and so is a call without columns. NULL has a place of its own below every value. All bits are used, the
+   * most significant first, and the earlier column wins a tie; but of a STRING or BINARY only the first 16 bytes count, so
+   * texts with a common beginning are equal in the key (in a layout they are not). The key knows nothing of the data: columns of unlike ranges are better served by
    * `ZORDER TABLE`, which fits a layout.
    *
    * {{{
    * df.orderBy(zorder(col("day"), col("customer")))
    * }}}
    */
+  @scala.annotation.varargs
   def zorder(columns: Column*): Column = call_function("zorder", columns: _*)
 
   /**
@@ -34,11 +36,14 @@ object functions {
    * df.sortWithinPartitions(hilbert(col("x"), col("y")))
    * }}}
    */
+  @scala.annotation.varargs
   def hilbert(columns: Column*): Column = call_function("hilbert", columns: _*)
 
   /**
    * Compares two structs in Z-order without building a key: INT, -1, 0 or 1 as the [[zorder]] keys of their fields
-   * compare; NULL if a struct is NULL. NULL fields come first. Both structs have the same field types.
+   * compare; NULL if a struct is NULL. A NULL field comes before every value. Both structs have the same number of fields.
+   * Names are ignored, and the two fields at each place are cast to their common type; where there is none, the analysis
+   * fails.
    *
    * {{{
    * df.select(zorder_compare(struct("a", "b"), struct("c", "d")))
@@ -54,15 +59,18 @@ object functions {
    * }}}
    *
    * @param layout
-   *   the layout's JSON, or the stored one of a table: `table:db.t` or `path:/x`
+   *   the layout's JSON, or the stored one of a table: `table:db.t` or `path:/x`. A partitioned table has one for each
+   *   partition: add `#day=2026-01-01`, or the id of a layout, `#0123456789abcdef`
    * @param columns
    *   the layout's columns in its order, with its types; further ones spread the rows of a cell whose keys are all
    *   equal over its files
-   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
-   *   if the layout is NULL or there is no column (`ZORDER_INVALID_ARGUMENT`), or if the layout is none
-   *   (`ZORDER_INVALID_LAYOUT`), is not there (`ZORDER_LAYOUT_NOT_FOUND`), or is one of several of a partitioned
-   *   table (`ZORDER_CHOICE_NEEDED`)
+   * @throws org.apache.spark.sql.AnalysisException
+   *   when the query is analysed: the layout is NULL, no literal, or stands alone (`ZORDER_INVALID_ARGUMENT`), it is no
+   *   layout, or its columns were dropped or renamed (`ZORDER_INVALID_LAYOUT`), the table is not there
+   *   (`ZORDER_TABLE_NOT_FOUND`), was never clustered (`ZORDER_LAYOUT_NOT_FOUND`) or has several layouts
+   *   (`ZORDER_CHOICE_NEEDED`), or the columns are not those of the layout in number and type
    */
+  @scala.annotation.varargs
   def zorder_file(layout: String, columns: Column*): Column =
     call_function("zorder_file", lit(layout) +: columns: _*)
 
@@ -74,6 +82,7 @@ object functions {
    * df.sortWithinPartitions(zorder_key("table:db.t", col("a"), col("b")))
    * }}}
    */
+  @scala.annotation.varargs
   def zorder_key(layout: String, columns: Column*): Column =
     call_function("zorder_key", lit(layout) +: columns: _*)
 }

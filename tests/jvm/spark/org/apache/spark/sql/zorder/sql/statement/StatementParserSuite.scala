@@ -17,7 +17,7 @@ class StatementParserSuite extends AnyFunSuite {
   private def parse(sql: String): ZOrderCommand =
     new StatementParser(CatalystSqlParser).parse(StatementFilter(sql).get)
 
-  private def request(sql: String): ClusterRequest = parse(sql).asInstanceOf[OptimizeCommand].request
+  private def request(sql: String): ClusterRequest = parse(sql).asInstanceOf[ClusterCommand].request
 
   private def bare(sql: String): ClusterRequest = request(sql).copy(statement = "")
 

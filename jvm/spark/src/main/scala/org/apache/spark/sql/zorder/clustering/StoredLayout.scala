@@ -32,7 +32,10 @@ object StoredLayout {
         layout.columns.map(c => c.copy(sql = renamed.get(c.sql).flatten.getOrElse(c.sql)))))
     }
 
-  /** The JSON of the layout; the table's newest unless an id or a partition is given. */
+  /**
+   * The JSON of the layout that an id or a partition names; without one, of the only layout that the table's partitions are
+   * in. It is refused if they are in several.
+   */
   def json(text: String): String = {
     val session = Shims.classic(SparkSession.active)
     val (name, choice) = text match {

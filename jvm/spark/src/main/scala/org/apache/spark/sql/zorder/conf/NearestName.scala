@@ -5,7 +5,10 @@ import java.util.Locale
 /** Finds the name that the user probably meant. */
 object NearestName {
 
-  /** The candidate with the smallest edit distance, case ignored; None if more than a third of it is another. */
+  /**
+   * The candidate with the smallest edit distance, case ignored; None if that is more than two edits and more than a third
+   * of the longer name, or as many as the name has letters.
+   */
   def to(name: String, candidates: Iterable[String]): Option[String] = {
     val wanted = name.toLowerCase(Locale.ROOT)
     val scored = candidates.toSeq.distinct.map(c => (distance(wanted, c.toLowerCase(Locale.ROOT)), c))

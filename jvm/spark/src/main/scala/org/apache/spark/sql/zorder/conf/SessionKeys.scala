@@ -35,7 +35,7 @@ object SessionKeys {
       "then), and how long a query waits for an exchange of directories before it fails.")
     .doubleConf("seconds", 0, 86400).createWithDefault(10.0)
 
-  /** The same of a session, in milliseconds. */
+  /** `CommitWait` of a session, in milliseconds; its default in place of a bad value. */
   def commitWaitMs(conf: SQLConf): Long = (CommitWait.orDefault(conf) * 1000).toLong
 
   val AtomicRenames: Setting[String] = Setting.build("spark.zorder.atomicRenames")
@@ -90,7 +90,9 @@ object SessionKeys {
     "exchangeGuard",
     "check that no run exchanges the directories of a plain Parquet table while a query lists it: without it, rows " +
       "may be missing for a moment")
-  val injectSkipping: Setting[Boolean] = inject("skipping", "skipping of files by a statistics index")
+  val injectSkipping: Setting[Boolean] = inject(
+    "skipping",
+    "skipping of files, also of Delta and Iceberg tables: indexes, first rows, aggregates and keys of joins")
 
   /** Every setting, in the order of the documentation. */
   val settings: Seq[Setting[_]] = Seq(

@@ -7,7 +7,7 @@ import scala.util.Try
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 
 /**
- * One option of a run. This entry defines the key in `WITH (...)`, the session key `spark.zorder.<name>`, the table
+ * One option of a run, or of `ZORDER VACUUM` (`Retention`, which `WITH` refuses). This entry defines the key in `WITH (...)`, the session key `spark.zorder.<name>`, the table
  * property `zorder.<name>` and the line in the documentation.
  *
  * @param unit

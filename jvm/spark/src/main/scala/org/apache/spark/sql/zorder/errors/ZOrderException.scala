@@ -56,7 +56,7 @@ object ZOrderException {
   def refuse(condition: String, parameters: (String, Any)*): Nothing =
     throw new ZOrderException(condition, parameters: _*)
 
-  /** A condition with the error behind it, as suppressed. */
+  /** A condition with the error behind it: as suppressed, since the constructor of AnalysisException has set the cause. */
   def over(e: Throwable, condition: String, parameters: (String, Any)*): ZOrderException = {
     val said = new ZOrderException(condition, parameters: _*)
     said.addSuppressed(e)

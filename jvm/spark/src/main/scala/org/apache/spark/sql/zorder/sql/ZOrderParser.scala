@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.clustering.request.ClusterRequest
 import org.apache.spark.sql.zorder.shims.{LineParser, Shims}
 import org.apache.spark.sql.zorder.sql.statement.{
-  OptimizeCommand,
+  ClusterCommand,
   StatementFilter,
   StatementParser,
   ZOrderCommand
@@ -45,7 +45,7 @@ final class StatementPlanner(session: SparkSession, delegate: ParserInterface) e
   def plan(sql: String): Option[LogicalPlan] = StatementFilter(sql).map { statement =>
     val command = new StatementParser(delegate).parse(statement)
     val plan = command match {
-      case OptimizeCommand(request, _) if request.deltaSyntax =>
+      case ClusterCommand(request, _) if request.deltaSyntax =>
         deltasOwn(statement.sql, request).getOrElse(command)
       case _ => command
     }

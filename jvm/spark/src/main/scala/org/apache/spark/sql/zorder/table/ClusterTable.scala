@@ -14,7 +14,8 @@ import org.apache.spark.sql.zorder.table.storage.ClaimFile
  * A table as a clustering run sees it. To locate a table checks whether tables of its kind can be rewritten; to open
  * it also checks whether this user can.
  *
- * `refusal...` gives an exception: a dry run may say it, and `force` may overrule it. `check...` throws one.
+ * `refusal...` gives an exception, so that a dry run can say it; `force` overrules `refusalOfBounds` alone. `check...`
+ * throws one.
  */
 trait ClusterTable {
 

@@ -12,7 +12,7 @@ trait TableState {
   /** All runs of all branches, oldest first. Unreadable files are skipped. */
   def runs(): Seq[RunRecord]
 
-  /** The same in outline (`RunRecord.outline`), for which fewer files may have to be read. */
+  /** All runs of all branches in outline (`RunRecord.outline`), for which fewer files may have to be read. */
   def outlines(): Seq[RunRecord] = runs().map(_.outline)
 
   /** The runs on the table's branch. */
@@ -27,7 +27,7 @@ trait TableState {
    */
   def ofBranch(): Seq[RunRecord] = TableState.ofBranch(standing(), branch)
 
-  /** The newest of them, if any. */
+  /** The newest standing run of the branch, in outline. */
   def latest(): Option[RunRecord] = ofBranch().lastOption
 
   /**

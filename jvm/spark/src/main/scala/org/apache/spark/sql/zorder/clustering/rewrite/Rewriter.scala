@@ -155,7 +155,11 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       found: => Seq[ReadBack],
       write: TableWrite,
       attempts: Int): RunReport = {
-    val verified = progress.step("verify")(verify(plan, found, write)) { all =>
+    val verified = progress.step("verify") {
+      val read = found
+      verify(plan, read, write)
+      read
+    } { all =>
       s"${HumanReadable.count(all.map(_.rows).sum, "row")}, every column's type and NULLs as before"
     }
     val (footers, pages) = (verified.map(_.footer), verified.map(_.pages))
@@ -303,7 +307,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
     written.zip(read).map { case (w, (footer, pages)) => ReadBack(w, footer, pages) }
   }
 
-  private def verify(plan: RewritePlan, found: Seq[ReadBack], target: TableWrite): Seq[ReadBack] = {
+  private def verify(plan: RewritePlan, found: Seq[ReadBack], target: TableWrite): Unit = {
     val (written, footers) = (found.map(_.written), found.map(_.footer))
     val stored = table.managed.map(_.stored).getOrElse((leaf: LeafColumn) =>
       Some(if (table.caseSensitive) leaf.column else leaf.column.map(_.toLowerCase(Locale.ROOT))))
@@ -326,7 +330,6 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
           "read" -> before,
           "run" -> progress.runId)
     }
-    found
   }
 
   /**

@@ -102,7 +102,8 @@ object ScalarFunctions {
     "_FUNC_(layout, expr, ...) - Returns the number of the file that a layout gives the row: INT from 0, never NULL.",
     """
     Arguments:
-      * layout - a literal: the JSON that fit() returned, or 'table:db.t' or 'path:/data/t' of a clustered table.
+      * layout - a literal: the JSON that fit() returned, or 'table:db.t' or 'path:/data/t' of a clustered table, with
+        '#day=2026-01-01' behind for that of a partition, or '#id' for one by its id.
       * expr - the layout's columns in its order; further ones spread rows whose keys are all equal over files.
     """,
     """
@@ -116,7 +117,8 @@ object ScalarFunctions {
     "_FUNC_(layout, expr, ...) - Returns the place of the row in a layout: BIGINT from 0, never NULL.",
     """
     Arguments:
-      * layout - a literal: the JSON that fit() returned, or 'table:db.t' or 'path:/data/t' of a clustered table.
+      * layout - a literal: the JSON that fit() returned, or 'table:db.t' or 'path:/data/t' of a clustered table, with
+        '#day=2026-01-01' behind for that of a partition, or '#id' for one by its id.
       * expr - the layout's columns in its order.
     """,
     """

@@ -51,7 +51,7 @@ abstract class ZOrderCommand(title: String, schema: StructType) extends LeafRunn
  * @param asRows
  *   short rows instead, for people
  */
-final case class OptimizeCommand(request: ClusterRequest, asRows: Boolean)
+final case class ClusterCommand(request: ClusterRequest, asRows: Boolean)
     extends ZOrderCommand("ZOrderTable", if (asRows) BriefRun.schema else ClusteringRun.resultSchema) {
 
   override protected def detail: String = {

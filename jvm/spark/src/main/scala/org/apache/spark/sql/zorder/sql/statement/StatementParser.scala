@@ -95,7 +95,7 @@ private[statement] object ClusterStatement {
   def build(
       text: StatementText,
       target: TableRef,
-      clauses: Seq[ClauseBody]): OptimizeCommand = {
+      clauses: Seq[ClauseBody]): ClusterCommand = {
     def clause(wanted: Clause*): Option[ClauseBody] = clauses.find(c => wanted.contains(c.clause))
     clause(Clause.Full).foreach(refuseBody(text, _))
     clause(Clause.DryRun).foreach(refuseBody(text, _))
@@ -111,7 +111,7 @@ private[statement] object ClusterStatement {
       dryRun = clause(Clause.DryRun).isDefined,
       statement = text.slice(text.tokens)
     )
-    OptimizeCommand(request, asRows = clause(Clause.AsRows).isDefined)
+    ClusterCommand(request, asRows = clause(Clause.AsRows).isDefined)
   }
 
   /** Refuses what stands behind a clause that takes nothing. */

@@ -129,7 +129,7 @@ final private[parquet] class CommandGuard(exchanges: Exchanges) {
       UnfinishedCommits.journals(store).filter(j => j.kind == JournalKind.Path && j.isExchanging).foreach {
         j =>
           orRefuse(root.toString, TableRef.Location(root.toString).sql, j.runId)(
-            PathRecovery.takeOver(store, ExchangeMark.None, j.txn))
+            PathRecovery.takeOver(store, ExchangeMark.Unmarked, j.txn))
       }
     }
   }

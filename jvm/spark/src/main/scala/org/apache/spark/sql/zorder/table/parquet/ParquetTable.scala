@@ -173,7 +173,7 @@ private[zorder] trait ParquetTable extends ClusterTable {
    */
   private[parquet] def commit(journal: Journal, staged: DirectoryListing, request: CommitRequest): Unit
 
-  /** The same of all that lies there now. */
+  /** Puts all files that lie in the staging directory now in the place of the inputs. */
   def commit(journal: Journal, request: CommitRequest): Unit =
     commit(journal, DirectoryListing.walk(store.fs, journal.staging), request)
 

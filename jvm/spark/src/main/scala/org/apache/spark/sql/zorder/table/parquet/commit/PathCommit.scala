@@ -132,7 +132,7 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
    */
   @tailrec
   private def beginAlone(txn: String): Unit = {
-    mark.marked.filter(_ != txn).flatMap(readable).foreach { journal =>
+    mark.marked.filter(_ != txn).flatMap(journalOf).foreach { journal =>
       if (journal.kind == JournalKind.Path) PathRecovery.awaitExchange(store, mark, journal.txn)
       // wait for one that is done, too: its `end` writes all properties, and could write ours away
       def isThere =
@@ -145,10 +145,10 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
   }
 
   /**
-   * The journal of another commit, if there is one. Where this user may not read it, a directory may be away, and without the
-   * mark queries would miss its rows.
+   * The journal of another commit; None if it has ended. It waits for one that is hidden, and refuses if it stays so: a
+   * directory may be away, and without the mark queries would miss its rows.
    */
-  private def readable(other: String): Option[Journal] = {
+  private def journalOf(other: String): Option[Journal] = {
     val end = System.nanoTime + waitMs * 1000000L
     def hidden: Option[String] =
       if (!mark.marked.contains(other) || store.get(other).isDefined) None
@@ -394,15 +394,15 @@ private[zorder] object ExchangeMark {
   def undone(txn: String): String = s"undone $txn"
 
   /** For a path that no table of the catalog is known to lie at. */
-  object None extends ExchangeMark {
+  object Unmarked extends ExchangeMark {
     override def announce(txn: String): Unit = ()
     override def begin(txn: String): Unit = ()
-    override def marked: Option[String] = scala.None
+    override def marked: Option[String] = None
     override def end(txn: String, units: Seq[SwapUnit]): Unit = ()
   }
 
   def of(session: ClassicSession, table: Option[CatalogTable]): ExchangeMark =
-    table.fold[ExchangeMark](None)(t => new OfTable(session, t.identifier))
+    table.fold[ExchangeMark](Unmarked)(t => new OfTable(session, t.identifier))
 
   final private class OfTable(session: ClassicSession, ident: TableIdentifier)
       extends ExchangeMark with Logging {
@@ -428,7 +428,7 @@ private[zorder] object ExchangeMark {
 
     override def marked: Option[String] =
       if (catalog.tableExists(ident)) catalog.getTableRawMetadata(ident).properties.get(Property)
-      else scala.None
+      else None
 
     /** A dropped table needs no mark. */
     private def change(wanted: Map[String, String] => Map[String, String]): Unit =
