@@ -243,7 +243,8 @@ class PathCommitSuite extends AnyFunSuite with TableFixture {
     assert(refused(whole(() => looks.incrementAndGet())).contains("is not done after") && looks.get == 2)
   }
 
-  test("a rollback is refused where the journal of the last run cannot be read, and takes back no earlier one") {
+  test(
+    "a rollback is refused where the journal of the last run cannot be read, and takes back no earlier one") {
     val path = partitioned("hidden")
     Seq(0, 1).foreach { p =>
       val table = open(path)

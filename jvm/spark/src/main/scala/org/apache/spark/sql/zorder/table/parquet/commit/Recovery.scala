@@ -353,11 +353,12 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
    */
   private def forgetTaken(journal: Journal): Unit = {
     val taken = journal.units.map(_.target).toSet
-    store.known().filter(j => j.txn != journal.txn && TableIdentity.same(j.table, journal.table)).foreach { j =>
-      val left = j.units.filterNot(u => taken(u.old))
-      if (left.size < j.units.size) {
-        if (left.isEmpty) store.delete(j) else store.write(j.copy(units = left))
-      }
+    store.known().filter(j => j.txn != journal.txn && TableIdentity.same(j.table, journal.table)).foreach {
+      j =>
+        val left = j.units.filterNot(u => taken(u.old))
+        if (left.size < j.units.size) {
+          if (left.isEmpty) store.delete(j) else store.write(j.copy(units = left))
+        }
     }
   }
 
