@@ -669,7 +669,7 @@ MUTANTS = [
         "a short retention of a Delta table's own spares a run at work",
         f"jvm/spark/src/main/scala-delta/{TABLE}/delta/DeltaUpkeep.scala",
         "keepMs < math.max(ownMs, DayMs)",
-        "keepMs < ownMs",
+        "keepMs < math.min(ownMs, DayMs)",
         "DeltaConcurrencySuite",
         "vacuum",
     ),
