@@ -27,8 +27,8 @@ final class StatementParser(delegate: ParserInterface) {
     refuseMarkers(text)
     tokens.find(_.isSymbol(";")).foreach(text.found(_, "inside a statement, one statement at a time"))
     kind match {
-      case StatementKind.Log => LogStatement.build(text, kind.words.size)
-      case StatementKind.Explain => ExplainStatement.build(text, kind.words.size)
+      case StatementKind.Log => LogStatement.parse(text, kind.words.size)
+      case StatementKind.Explain => ExplainStatement.parse(text, kind.words.size)
       case _ => onTable(kind, text, kind.words.size)
     }
   }
@@ -41,17 +41,16 @@ final class StatementParser(delegate: ParserInterface) {
     val (table, next) = TableRefParser.read(text, if (ifExists) from + 2 else from)
     val clauses = Clause.split(text, next, kind.grammar)
     kind match {
-      case StatementKind.Vacuum => VacuumStatement.parseVacuum(text, table, clauses)
+      case StatementKind.Vacuum => VacuumStatement.parse(table, clauses)
       case StatementKind.Rollback => RollbackCommand(table)
-      case StatementKind.Audit =>
-        AuditCommand(table, clauses.headOption.fold(Seq.empty[String])(ClusterStatement.list(text, _)))
+      case StatementKind.Audit => AuditCommand(table, clauses.columns(Clause.By))
       case StatementKind.History => HistoryCommand(table)
-      case StatementKind.Remove => VacuumStatement.parseRemove(text, table, clauses)
-      case StatementKind.CreateIndex => IndexStatement.create(text, table, clauses)
+      case StatementKind.Remove => RemoveStatement.parse(table, clauses)
+      case StatementKind.CreateIndex => IndexStatement.parse(table, clauses)
       case StatementKind.RefreshIndex => RefreshIndexCommand(table, ifExists)
       case StatementKind.DescribeIndex => DescribeIndexCommand(table)
       case StatementKind.DropIndex => DropIndexCommand(table)
-      case _ => ClusterStatement.build(text, table, clauses)
+      case _ => ClusterStatement.parse(text, table, clauses)
     }
   }
 
@@ -92,175 +91,83 @@ final class StatementParser(delegate: ParserInterface) {
 /** Parses the clauses of `OPTIMIZE` and `ZORDER TABLE`. */
 private[statement] object ClusterStatement {
 
-  def build(
-      text: StatementText,
-      target: TableRef,
-      clauses: Seq[ClauseBody]): ClusterCommand = {
-    def clause(wanted: Clause*): Option[ClauseBody] = clauses.find(c => wanted.contains(c.clause))
-    clause(Clause.Full).foreach(refuseBody(text, _))
-    clause(Clause.DryRun).foreach(refuseBody(text, _))
-    clause(Clause.AsRows).foreach(refuseBody(text, _))
+  def parse(text: StatementText, target: TableRef, clauses: ClauseList): ClusterCommand = {
+    val asRows = clauses.flag(Clause.AsRows)
     val request = ClusterRequest(
       target = target,
-      by = clause(Clause.ZOrderBy, Clause.By).fold(Seq.empty[String])(list(text, _)),
-      full = clause(Clause.Full).isDefined,
-      where = clause(Clause.Where).map(c => text.expression(notEmpty(text, c), "the predicate")),
-      curve = clause(Clause.UsingCurve).map(curve(text, _)),
-      options = clause(Clause.With).toSeq.flatMap(options(text, _)(setting)).map(_._2),
-      into = clause(Clause.Into).map(c => text.path(single(text, c))),
-      dryRun = clause(Clause.DryRun).isDefined,
+      full = clauses.flag(Clause.Full),
+      dryRun = clauses.flag(Clause.DryRun),
+      by = clauses.columns(Clause.ZOrderBy, Clause.By),
+      where = clauses.get(Clause.Where).map(c => text.expression(c.notEmpty, "the predicate")),
+      curve = clauses.get(Clause.UsingCurve).map(curve),
+      options = clauses.options(setting).map(_._2),
+      into = clauses.get(Clause.Into).map(c => text.path(c.single)),
       statement = text.slice(text.tokens)
     )
-    ClusterCommand(request, asRows = clause(Clause.AsRows).isDefined)
+    ClusterCommand(request, asRows)
   }
 
-  /** Refuses what stands behind a clause that takes nothing. */
-  def refuseBody(text: StatementText, clause: ClauseBody): Unit =
-    clause.body.headOption.foreach(text.found(_, s"after ${clause.clause.name}"))
-
-  private def notEmpty(text: StatementText, clause: ClauseBody): IndexedSeq[Token] =
-    if (clause.body.nonEmpty) clause.body
-    else text.fail(clause.head.start, s"nothing follows ${clause.clause.name}")
-
-  private def single(text: StatementText, clause: ClauseBody): Token = {
-    notEmpty(text, clause).lift(1).foreach(text.found(_, s"after ${clause.clause.name} and its value"))
-    clause.body.head
-  }
-
-  def list(text: StatementText, clause: ClauseBody): Seq[String] = {
-    val body = notEmpty(text, clause)
-    val inner = unbracketed(body)
-    if (inner.isEmpty) text.fail(clause.head.start, s"the list of ${clause.clause.name} is empty")
-    commaSeparated(inner).map { item =>
-      if (item.isEmpty)
-        text.fail(clause.head.start, s"the list of ${clause.clause.name} has an empty place")
-      text.column(item, clause.clause.name)
-    }
-  }
-
-  private def curve(text: StatementText, clause: ClauseBody): String = {
-    val token = single(text, clause)
+  private def curve(clause: ClauseBody): String = {
+    val token = clause.single
     CurveRegistry.names.find(token.is).getOrElse {
       val hint = NearestName.guess(NearestName.to(token.text, CurveRegistry.names))
-      text.found(token, s"where a curve belongs$hint, one of ${CurveRegistry.names.mkString(", ")}")
+      clause.text.found(token, s"where a curve belongs$hint, one of ${CurveRegistry.names.mkString(", ")}")
     }
-  }
-
-  /** @param known the name as the option is declared, and the value; refuses what is no option */
-  def options[A](text: StatementText, clause: ClauseBody)(
-      known: (String, String) => (String, A)): Seq[(String, A)] = {
-    val body = notEmpty(text, clause)
-    val inner = unbracketed(body)
-    if (inner eq body) {
-      if (!body.head.isSymbol("("))
-        text.found(body.head, "where WITH needs a list in brackets: (fileCount = 64)")
-      text.found(body(closing(body) + 1), "after WITH and its list")
-    }
-    val pairs = (if (inner.isEmpty) Nil else commaSeparated(inner)).map(option(text, clause, _)(known))
-    pairs.groupBy(_._1).find(_._2.size > 1).foreach { case (name, _) =>
-      text.fail(clause.head.start, s"the option $name stands there a second time")
-    }
-    pairs
   }
 
   private def setting(name: String, value: String): (String, OptionSetting) = {
     val option = ZOrderOption.named(name)
     (option.name, option.setting(option.name, value))
   }
-
-  private def option[A](text: StatementText, clause: ClauseBody, tokens: IndexedSeq[Token])(
-      known: (String, String) => (String, A)): (String, A) = {
-    val equals = tokens.indexWhere(_.isSymbol("="))
-    if (equals < 1 || equals == tokens.size - 1) {
-      val start = tokens.headOption.getOrElse(clause.head).start
-      text.fail(start, "an option is written name = value")
-    }
-    val name = tokens.take(equals) match {
-      case IndexedSeq(quoted) if quoted.kind == TokenKind.Quoted => quoted.text.drop(1).dropRight(1)
-      case others => plain(text, others, "a name")
-    }
-    known(name, plain(text, tokens.drop(equals + 1), "a value"))
-  }
-
-  /** One string in quotes, or words and signs without a gap such as `256m`, `zstd` and a column's name as SQL. */
-  private def plain(text: StatementText, tokens: IndexedSeq[Token], what: String): String = {
-    val gap = tokens.zip(tokens.drop(1)).find { case (a, b) => a.end != b.start }
-    gap.foreach { case (_, b) => text.found(b, s"after $what '${text.slice(tokens.take(1))}'") }
-    tokens.head.kind match {
-      case TokenKind.Text if tokens.size == 1 => text.string(tokens.head, what)
-      case _ => text.slice(tokens)
-    }
-  }
-
-  /** The tokens inside the brackets if one pair encloses everything; else the tokens themselves. */
-  private def unbracketed(tokens: IndexedSeq[Token]): IndexedSeq[Token] = {
-    val all = tokens.head.isSymbol("(") && closing(tokens) == tokens.size - 1
-    if (all) tokens.slice(1, tokens.size - 1) else tokens
-  }
-
-  /** The index of the bracket that closes the one which opens these tokens. */
-  private def closing(tokens: IndexedSeq[Token]): Int =
-    tokens.indexWhere(t => t.isSymbol(")") && t.depth == tokens.head.depth)
-
-  private def commaSeparated(tokens: IndexedSeq[Token]): Seq[IndexedSeq[Token]] = {
-    val depth = tokens.map(_.depth).min
-    val commas = tokens.indices.filter(i => tokens(i).isSymbol(",") && tokens(i).depth == depth)
-    (-1 +: commas).zip(commas :+ tokens.size).map { case (from, to) => tokens.slice(from + 1, to) }
-  }
 }
 
-/** Reads the clauses of `ZORDER INDEX`. */
+/** Parses the clauses of `ZORDER INDEX`. */
 private[statement] object IndexStatement {
 
-  def create(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): CreateIndexCommand = {
-    def clause(wanted: Clause): Option[ClauseBody] = clauses.find(_.clause == wanted)
-    val options = clause(Clause.With).toSeq.flatMap {
-      ClusterStatement.options(text, _)((name, value) => (IndexOptions.named(name), value))
-    }.toMap
-    CreateIndexCommand(
-      target,
-      clause(Clause.Columns).toSeq.flatMap(ClusterStatement.list(text, _)),
-      IndexOptions.of(options))
+  def parse(target: TableRef, clauses: ClauseList): CreateIndexCommand = {
+    val options = clauses.options((name, value) => (IndexOptions.named(name), value)).toMap
+    CreateIndexCommand(target, clauses.columns(Clause.Columns), IndexOptions.of(options))
   }
 }
 
-/** Parses the clauses of `ZORDER VACUUM` and `ZORDER REMOVE`. */
+/** Parses the clauses of `ZORDER VACUUM`. */
 private[statement] object VacuumStatement {
 
-  def parseVacuum(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): VacuumCommand = {
-    val dryRun = clauses.find(_.clause == Clause.DryRun)
-    dryRun.foreach(ClusterStatement.refuseBody(text, _))
-    val retain = clauses.find(_.clause == Clause.Retain).map(hours(text, _))
-    val late = clauses.find(_.clause == Clause.LateFiles).map(choice(text, _))
-    VacuumCommand(target, retain, late, dryRun.isDefined)
+  def parse(target: TableRef, clauses: ClauseList): VacuumCommand = {
+    val dryRun = clauses.flag(Clause.DryRun)
+    val retain = clauses.get(Clause.Retain).map(hours)
+    VacuumCommand(target, retain, clauses.get(Clause.LateFiles).map(late), dryRun)
   }
 
-  def parseRemove(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): RemoveCommand = {
-    clauses.foreach(ClusterStatement.refuseBody(text, _))
-    clauses.drop(1).foreach(c => text.fail(c.head.start, "MOVE HOME and STAY exclude each other"))
-    RemoveCommand(
-      target,
-      clauses.headOption.map(c => if (c.clause == Clause.Stay) HomeChoice.Stay else HomeChoice.MoveHome))
-  }
-
-  private def choice(text: StatementText, clause: ClauseBody): LateChoice =
+  private def late(clause: ClauseBody): LateChoice =
     LateChoice.all.find(c => clause.body.size == 1 && clause.body.head.is(c.word)).getOrElse(
-      text.fail(
-        clause.head.start,
-        s"LATE FILES takes one of the words ${LateChoice.all.map(_.word).mkString(", ")}"))
+      clause.fail(s"LATE FILES takes one of the words ${LateChoice.all.map(_.word).mkString(", ")}"))
 
-  private def hours(text: StatementText, clause: ClauseBody): Double = {
+  private def hours(clause: ClauseBody): Double = {
     val unit = clause.body.lastOption.filter(t => t.is("HOURS") || t.is("HOUR"))
-    val number = unit.filter(_ => clause.body.size > 1).map(_ => text.slice(clause.body.init))
+    val number = unit.filter(_ => clause.body.size > 1).map(_ => clause.text.slice(clause.body.init))
     number.filter(_.matches("""\d+(\.\d+)?""")).flatMap(n => Try(n.toDouble).toOption).getOrElse(
-      text.fail(clause.head.start, "RETAIN takes a number of hours, as in RETAIN 168 HOURS"))
+      clause.fail("RETAIN takes a number of hours, as in RETAIN 168 HOURS"))
+  }
+}
+
+/** Parses the clauses of `ZORDER REMOVE`. */
+private[statement] object RemoveStatement {
+
+  def parse(target: TableRef, clauses: ClauseList): RemoveCommand = {
+    val home = clauses.flag(Clause.MoveHome)
+    val stay = clauses.flag(Clause.Stay)
+    if (home && stay) clauses.get(Clause.Stay).foreach(_.fail("MOVE HOME and STAY exclude each other"))
+    val choice: Option[HomeChoice] =
+      if (home) Some(HomeChoice.MoveHome) else if (stay) Some(HomeChoice.Stay) else None
+    RemoveCommand(target, choice)
   }
 }
 
 /** Parses `ZORDER LOG START` and `ZORDER LOG STOP`. */
 private[statement] object LogStatement {
 
-  def build(text: StatementText, from: Int): ZOrderCommand = {
+  def parse(text: StatementText, from: Int): ZOrderCommand = {
     val word = text.tokens.lift(from).getOrElse(text.ended("it ends after ZORDER LOG"))
     if (word.is("START")) start(text, text.tokens.drop(from + 1))
     else if (word.is("STOP")) {
@@ -282,7 +189,7 @@ private[statement] object LogStatement {
 /** Parses `ZORDER EXPLAIN query` and `ZORDER EXPLAIN LOG table`. No query begins with LOG. */
 private[statement] object ExplainStatement {
 
-  def build(text: StatementText, from: Int): ZOrderCommand = {
+  def parse(text: StatementText, from: Int): ZOrderCommand = {
     val word = text.tokens.lift(from).getOrElse(text.ended("it ends after ZORDER EXPLAIN"))
     if (word.is("LOG")) {
       val (log, next) = TableRefParser.read(text, from + 1)
@@ -414,8 +321,122 @@ final private[statement] case class Clause(words: String*) {
   def name: String = words.mkString(" ")
 }
 
-/** One clause of a statement: its opening words and the tokens up to the next clause. */
-final private[statement] case class ClauseBody(clause: Clause, head: Token, body: IndexedSeq[Token])
+/**
+ * One clause of a statement.
+ *
+ * @param head
+ *   the first of its opening words
+ * @param body
+ *   the tokens behind those words, up to the next clause
+ */
+final private[statement] class ClauseBody(
+    val text: StatementText,
+    val clause: Clause,
+    head: Token,
+    val body: IndexedSeq[Token]) {
+
+  /** Refuses the statement; the error points at this clause. */
+  def fail(what: String): Nothing = text.fail(head.start, what)
+
+  /** Refuses what stands behind a clause that takes nothing. */
+  def refuseBody(): Unit = body.headOption.foreach(text.found(_, s"after ${clause.name}"))
+
+  def notEmpty: IndexedSeq[Token] = if (body.nonEmpty) body else fail(s"nothing follows ${clause.name}")
+
+  /** The only token. */
+  def single: Token = {
+    notEmpty.lift(1).foreach(text.found(_, s"after ${clause.name} and its value"))
+    body.head
+  }
+
+  /** Columns with commas between them, in brackets or not. */
+  def columns: Seq[String] = {
+    val inner = unbracketed(notEmpty)
+    if (inner.isEmpty) fail(s"the list of ${clause.name} is empty")
+    commaSeparated(inner).map { item =>
+      if (item.isEmpty) fail(s"the list of ${clause.name} has an empty place")
+      text.column(item, clause.name)
+    }
+  }
+
+  /** As [[ClauseList.options]]. */
+  def options[A](known: (String, String) => (String, A)): Seq[(String, A)] = {
+    val inner = unbracketed(notEmpty)
+    if (inner eq body) {
+      if (!body.head.isSymbol("("))
+        text.found(body.head, "where WITH needs a list in brackets: (fileCount = 64)")
+      text.found(body(closing(body) + 1), "after WITH and its list")
+    }
+    val pairs = (if (inner.isEmpty) Nil else commaSeparated(inner)).map(option(_)(known))
+    pairs.groupBy(_._1).find(_._2.size > 1).foreach { case (name, _) =>
+      fail(s"the option $name stands there a second time")
+    }
+    pairs
+  }
+
+  private def option[A](tokens: IndexedSeq[Token])(known: (String, String) => (String, A)): (String, A) = {
+    val equals = tokens.indexWhere(_.isSymbol("="))
+    if (equals < 1 || equals == tokens.size - 1)
+      text.fail(tokens.headOption.getOrElse(head).start, "an option is written name = value")
+    val name = tokens.take(equals) match {
+      case IndexedSeq(quoted) if quoted.kind == TokenKind.Quoted => quoted.text.drop(1).dropRight(1)
+      case others => plain(others, "a name")
+    }
+    known(name, plain(tokens.drop(equals + 1), "a value"))
+  }
+
+  /** One string in quotes, or words and signs without a gap such as `256m`, `zstd` and a column's name as SQL. */
+  private def plain(tokens: IndexedSeq[Token], what: String): String = {
+    val gap = tokens.zip(tokens.drop(1)).find { case (a, b) => a.end != b.start }
+    gap.foreach { case (_, b) => text.found(b, s"after $what '${text.slice(tokens.take(1))}'") }
+    tokens.head.kind match {
+      case TokenKind.Text if tokens.size == 1 => text.string(tokens.head, what)
+      case _ => text.slice(tokens)
+    }
+  }
+
+  /** The tokens inside the brackets if one pair encloses everything; else the tokens themselves. */
+  private def unbracketed(tokens: IndexedSeq[Token]): IndexedSeq[Token] = {
+    val all = tokens.head.isSymbol("(") && closing(tokens) == tokens.size - 1
+    if (all) tokens.slice(1, tokens.size - 1) else tokens
+  }
+
+  /** The index of the bracket that closes the one which opens these tokens. */
+  private def closing(tokens: IndexedSeq[Token]): Int =
+    tokens.indexWhere(t => t.isSymbol(")") && t.depth == tokens.head.depth)
+
+  private def commaSeparated(tokens: IndexedSeq[Token]): Seq[IndexedSeq[Token]] = {
+    val depth = tokens.map(_.depth).min
+    val commas = tokens.indices.filter(i => tokens(i).isSymbol(",") && tokens(i).depth == depth)
+    (-1 +: commas).zip(commas :+ tokens.size).map { case (from, to) => tokens.slice(from + 1, to) }
+  }
+}
+
+/** The clauses of a statement, each at most once. */
+final private[statement] class ClauseList(found: Seq[ClauseBody]) {
+
+  /** The first that is one of these. */
+  def get(wanted: Clause*): Option[ClauseBody] = found.find(c => wanted.contains(c.clause))
+
+  /** Whether a clause that takes nothing is there. */
+  def flag(wanted: Clause): Boolean = {
+    val clause = get(wanted)
+    clause.foreach(_.refuseBody())
+    clause.isDefined
+  }
+
+  /** The columns of a clause; none without it. */
+  def columns(wanted: Clause*): Seq[String] = get(wanted: _*).fold(Seq.empty[String])(_.columns)
+
+  /**
+   * The options of `WITH`, in their order; none without it.
+   *
+   * @param known
+   *   the name as the option is declared, and the value; refuses what is no option
+   */
+  def options[A](known: (String, String) => (String, A)): Seq[(String, A)] =
+    get(Clause.With).fold(Seq.empty[(String, A)])(_.options(known))
+}
 
 /** Splits the part of a statement after the table into clauses, outside of brackets only. */
 private[statement] object Clause {
@@ -434,9 +455,6 @@ private[statement] object Clause {
   val LateFiles: Clause = Clause("LATE", "FILES")
   val Columns: Clause = Clause("COLUMNS")
 
-  /** The first word is enough to recognise these: no expression has it unquoted. */
-  private val knownByFirstWord = Set(UsingCurve)
-
   /** Those that take a list of columns. */
   private val lists = Set(ZOrderBy, By, Columns)
 
@@ -446,25 +464,23 @@ private[statement] object Clause {
    * @return
    *   the clauses found, each at most once
    */
-  def split(
-      text: StatementText,
-      from: Int,
-      grammar: Seq[Clause]): Seq[ClauseBody] = {
+  def split(text: StatementText, from: Int, grammar: Seq[Clause]): ClauseList = {
     import text.tokens
     val heads = (from until tokens.size).flatMap { i =>
       grammar.find(c => opens(c, tokens, i) && (c != Full || i == from)).map(c => (i, c))
     }
-    heads.foreach { case (i, clause) => checkWords(text, i, clause) }
+    heads.foreach { case (i, clause) => if (clause == UsingCurve) checkCurve(text, i) }
     if (heads.headOption.map(_._1) != tokens.indices.lift(from)) notAClause(text, tokens(from), grammar)
     checkOrder(text, heads, grammar)
     val ends = heads.drop(1).map(_._1) :+ tokens.size
-    heads.zip(ends).map { case ((i, clause), end) =>
-      ClauseBody(clause, tokens(i), tokens.slice(i + clause.words.size, end))
-    }
+    new ClauseList(heads.zip(ends).map { case ((i, clause), end) =>
+      new ClauseBody(text, clause, tokens(i), tokens.slice(i + clause.words.size, end))
+    })
   }
 
   private def opens(clause: Clause, tokens: IndexedSeq[Token], i: Int): Boolean = {
-    val words = if (knownByFirstWord(clause)) clause.words.take(1) else clause.words
+    // no expression has an unquoted USING: whatever follows it, CURVE was meant
+    val words = if (clause == UsingCurve) clause.words.take(1) else clause.words
     tokens(i).depth == 0 && !isDotted(tokens, i - 1, i - 2) && !isDotted(tokens, i + 1, i + 2) &&
     words.zipWithIndex.forall { case (word, k) => tokens.lift(i + k).exists(_.is(word)) }
   }
@@ -475,13 +491,9 @@ private[statement] object Clause {
       t.kind == TokenKind.Quoted || t.isSymbol(")") || t.isSymbol("]") ||
         t.kind == TokenKind.Word && !t.text.forall(_.isDigit))
 
-  private def checkWords(text: StatementText, i: Int, clause: Clause): Unit =
-    clause.words.zipWithIndex.drop(1).foreach { case (word, k) =>
-      if (!text.tokens.lift(i + k).exists(_.is(word)))
-        text.fail(
-          text.tokens(i).start,
-          s"${clause.words.head} must be followed by $word, as in ${clause.name} hilbert")
-    }
+  private def checkCurve(text: StatementText, using: Int): Unit =
+    if (!text.tokens.lift(using + 1).exists(_.is("CURVE")))
+      text.fail(text.tokens(using).start, "USING must be followed by CURVE, as in USING CURVE hilbert")
 
   private def notAClause(text: StatementText, token: Token, grammar: Seq[Clause]): Nothing = {
     if (token.isSymbol("(")) grammar.find(lists).foreach { c =>

@@ -253,7 +253,6 @@ object Provider {
   def isDelta(session: SparkSession, table: TableRef): Boolean =
     try table match {
         case TableRef.Location(path, _) => deltaAt(session, path)
-        case TableRef.InFormat(format, _) => Delta.isProvider(format)
         case TableRef.Name(parts) => of(session, parts).exists(Delta.isProvider)
       }
     catch {
