@@ -107,7 +107,7 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
   }
 
   test("a part can be switched off, and the others stay") {
-    val key = SessionKeys.injectParser.key
+    val key = SessionKeys.InjectParser.key
     System.setProperty(key, "false")
     try {
       val extensions = new SparkSessionExtensions

@@ -37,21 +37,21 @@ class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     Option(StartCheck.problem()).foreach(problem => throw new IllegalStateException(problem))
     guarded("session keys")(SessionKeys.register())
-    part(SessionKeys.injectFunctions) {
+    part(SessionKeys.InjectFunctions) {
       ScalarFunctions.all.foreach { f =>
         extensions.injectFunction((FunctionIdentifier(f.name), f.info, f.builder))
       }
     }
-    part(SessionKeys.injectTableFunctions) {
+    part(SessionKeys.InjectTableFunctions) {
       TableFunctions.all.foreach { f =>
         extensions.injectTableFunction((FunctionIdentifier(f.name), f.info, f.builder))
       }
     }
-    part(SessionKeys.injectSort)(extensions.injectPlannerStrategy(_ => ZOrderSortStrategy))
-    part(SessionKeys.injectQueryLog)(extensions.injectCheckRule(QueryLogging.check))
+    part(SessionKeys.InjectSort)(extensions.injectPlannerStrategy(_ => ZOrderSortStrategy))
+    part(SessionKeys.InjectQueryLog)(extensions.injectCheckRule(QueryLogging.check))
     // before the rules that look at how a table is listed
-    part(SessionKeys.injectExchangeGuard)(extensions.injectPreCBORule(ExchangeGuard(_)))
-    part(SessionKeys.injectSkipping) {
+    part(SessionKeys.InjectExchangeGuard)(extensions.injectPreCBORule(ExchangeGuard(_)))
+    part(SessionKeys.InjectSkipping) {
       extensions.injectPreCBORule(SkippingRule(_))
       extensions.injectPreCBORule(KeysFirstRule(_))
       extensions.injectRuntimeOptimizerRule(_ => KeysFirstEnds)
@@ -59,7 +59,7 @@ class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
       extensions.injectPlannerStrategy(_ => PlannedScanStrategy)
       extensions.injectPlannerStrategy(_ => AfterKeysStrategy)
     }
-    part(SessionKeys.injectParser) {
+    part(SessionKeys.InjectParser) {
       extensions.injectParser((session, delegate) => ZOrderParser.over(session, delegate))
     }
   }

@@ -79,18 +79,18 @@ object SessionKeys {
       .doc(s"Whether the extension installs its $words. Set it before the session is made.")
       .booleanConf.createWithDefault(true)
 
-  val injectParser: Setting[Boolean] =
+  val InjectParser: Setting[Boolean] =
     inject("parser", "parser: without it, no OPTIMIZE and ZORDER statements")
-  val injectFunctions: Setting[Boolean] = inject("functions", "functions")
-  val injectTableFunctions: Setting[Boolean] = inject("tableFunctions", "table functions")
-  val injectSort: Setting[Boolean] = inject("sort", "sort operator")
-  val injectQueryLog: Setting[Boolean] =
+  val InjectFunctions: Setting[Boolean] = inject("functions", "functions")
+  val InjectTableFunctions: Setting[Boolean] = inject("tableFunctions", "table functions")
+  val InjectSort: Setting[Boolean] = inject("sort", "sort operator")
+  val InjectQueryLog: Setting[Boolean] =
     inject("queryLog", "query log: without it, no setting starts one")
-  val injectExchangeGuard: Setting[Boolean] = inject(
+  val InjectExchangeGuard: Setting[Boolean] = inject(
     "exchangeGuard",
     "check that no run exchanges the directories of a plain Parquet table while a query lists it: without it, rows " +
       "may be missing for a moment")
-  val injectSkipping: Setting[Boolean] = inject(
+  val InjectSkipping: Setting[Boolean] = inject(
     "skipping",
     "skipping of files, also of Delta and Iceberg tables: indexes, first rows, aggregates and keys of joins")
 
@@ -108,13 +108,13 @@ object SessionKeys {
     QueryLogPath,
     QueryLogLiterals,
     QueryLogMost,
-    injectParser,
-    injectFunctions,
-    injectTableFunctions,
-    injectSort,
-    injectQueryLog,
-    injectExchangeGuard,
-    injectSkipping)
+    InjectParser,
+    InjectFunctions,
+    InjectTableFunctions,
+    InjectSort,
+    InjectQueryLog,
+    InjectExchangeGuard,
+    InjectSkipping)
 
   /** Makes the keys known to Spark; once for the whole JVM, further calls do nothing. */
   def register(): Unit = registered
