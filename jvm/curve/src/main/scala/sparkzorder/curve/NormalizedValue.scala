@@ -71,7 +71,7 @@ object NormalizedBytes {
     Integer.compare(a.length, b.length)
   }
 
-  /** The same as a comparator. */
+  /** [[compareBytes]] as a comparator. */
   val order: Comparator[Array[Byte]] = new Comparator[Array[Byte]] {
     override def compare(a: Array[Byte], b: Array[Byte]): Int = compareBytes(a, b)
   }

@@ -85,7 +85,7 @@ final private[clustering] class Batches(
       if (each.length == 1) each.head else Seq(each.flatten.sum)
     })
 
-  /** The same, by the bytes that each batch would read; one that leaves its files as they are reads none. */
+  /** The limit by the bytes that each batch would read; one that leaves its files as they are reads none. */
   def limitByReads(reads: Seq[Long]): Option[String] =
     if (reads.length < 2) None
     else if (options.maxInputBytes.exists(_ <= reads.init.sum)) Some(Batches.InputIsRead)

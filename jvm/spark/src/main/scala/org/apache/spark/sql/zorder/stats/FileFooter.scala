@@ -174,7 +174,7 @@ final case class FileFooter(
   def block(wanted: IndexedSeq[Option[Int]]): Block =
     blockOf(rows, wanted, zone, c => !opaque && rowGroups.forall(_.nullFree(c)))
 
-  /** The same of its row groups; of an opaque file, nobody knows them. */
+  /** The row groups as the cost model sees them; the whole file where it is opaque: nobody knows its row groups. */
   def rowGroupBlocks(wanted: IndexedSeq[Option[Int]]): Seq[Block] =
     if (opaque) Seq(block(wanted)) else rowGroups.map(g => blockOf(g.rows, wanted, g.zones(_), g.nullFree))
 

@@ -26,7 +26,7 @@ private[zorder] object ClusteredBy {
   private def lastRun(table: ClusterTable): Option[Seq[String]] =
     table.state.latest().map(ColumnIds.named(table, _))
 
-  /** The same; None as well if one of them was dropped: then the last run was by others, whatever is asked. */
+  /** As [[lastRun]], but None if one of them was dropped: then the last run was by others, whatever is asked. */
   def lastRunIfThere(table: ClusterTable): Option[Seq[String]] =
     table.state.latest().filter(run => ColumnIds.renamed(table, run).values.forall(_.isDefined))
       .map(ColumnIds.named(table, _))

@@ -120,7 +120,7 @@ private[zorder] object LoggedTimestamps {
   def later(micros: Long): Long =
     plus(micros, if (micros < WholeMinutes) MICROS_PER_MINUTE + MICROS_PER_MILLIS else MICROS_PER_MILLIS)
 
-  /** The same of a moment without a zone. */
+  /** As [[later]], of a moment without a zone. */
   def laterWithoutZone(micros: Long): Long = plus(micros, MICROS_PER_MILLIS)
 
   private def plus(micros: Long, more: Long): Long =

@@ -10,6 +10,6 @@ final case class ByLevel[A](files: A, rowGroups: A, pages: A) {
 
 object ByLevel {
 
-  /** The same at every level. */
+  /** One value for every level. */
   def same[A](each: A): ByLevel[A] = ByLevel(each, each, each)
 }

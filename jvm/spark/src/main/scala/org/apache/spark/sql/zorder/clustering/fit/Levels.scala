@@ -22,7 +22,7 @@ final case class Levels(files: Seq[Block], rowGroups: Seq[Block], pages: Seq[Blo
     if (known.forall(k => k)) this
     else Levels(Levels.ofKnown(files, known), rowGroups, pages).maskedInFiles(known)
 
-  /** The same for row groups and pages alone. */
+  /** These blocks, with unknown zones in row groups and pages, but not in files, where `known` is false. */
   def maskedInFiles(known: IndexedSeq[Boolean]): Levels =
     if (known.forall(k => k)) this
     else Levels(files, Levels.ofKnown(rowGroups, known), Levels.ofKnown(pages, known))

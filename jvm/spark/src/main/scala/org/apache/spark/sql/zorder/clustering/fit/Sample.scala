@@ -176,7 +176,7 @@ final case class Sample(columns: IndexedSeq[SampleColumn]) {
   /** A scale for each column, fitted on all rows. */
   def scales: IndexedSeq[Scale] = scalesOf(1)
 
-  /** The same for a layout of so many files. */
+  /** A scale for each column, for a layout of so many files, fitted on all rows. */
   def scalesOf(files: Int): IndexedSeq[Scale] = columns.map(_.scale(files / columns.length))
 
   /** The rows as ranks on such scales, which may have been fitted on other rows. */

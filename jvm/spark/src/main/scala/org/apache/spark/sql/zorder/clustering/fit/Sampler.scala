@@ -93,7 +93,7 @@ object Sampler {
   /** A share of the rows, chosen by a hash of their place, so that a repeated task chooses the same rows. */
   def byPlace(share: Double): (Int, Int, Long) => Boolean = byPlace(_ => share)
 
-  /** The same, with a share for each route or number. */
+  /** A share of the rows of each route or number, chosen as those of one share for all. */
   def byPlace(share: Int => Double): (Int, Int, Long) => Boolean =
     (route, task, row) =>
       (mix(row + (task.toLong << 40)) >>> 32) < (share(route) * (1L << 32)).toLong

@@ -103,7 +103,7 @@ final class Inspection private (
   /** The footers by the paths of their files. */
   lazy val byPath: Map[String, FileFooter] = footers.map(f => f.file.path -> f).toMap
 
-  /** The same footers, of files that others have deleted rows of since. */
+  /** These footers, of files that others have deleted rows of since. */
   def changed(now: Map[String, DataFile]): Inspection = new Inspection(
     session,
     table,

@@ -364,7 +364,7 @@ final case class Shares(
 
   def text: String = s"${Shares.text(now)} -> ${Shares.text(forecast)}"
 
-  /** The same for people, of files. */
+  /** What is read now and afterwards, as a sentence about files. */
   def sentence: String =
     s"read ${Shares.percent(now)} of the files now and ${Shares.percent(forecast)} afterwards"
 

@@ -155,7 +155,7 @@ final private[zorder] case class WhereCondition(
   /** The text that the result row shows. */
   def sql: String = condition.sql
 
-  /** The same condition on a later schema of the table; None if a column has gone or has another type. */
+  /** This condition on a later schema of the table; None if a column has gone or has another type. */
   def over(schema: StructType, partitionColumns: Seq[String]): Option[WhereCondition] = {
     val columns = ColumnPath.attributes(schema)
     val now = condition.references.toSeq.flatMap(a =>

@@ -103,7 +103,7 @@ final private[audit] class QueryAudit(session: ClassicSession, table: ClusterTab
   private lazy val columns: Map[String, (String, Seq[String])] =
     log.columns.flatMap(text => columnOf(text).map(text -> _)).toMap
 
-  /** The same, and the columns whose order a function keeps, by the function's text. */
+  /** [[columns]], and the columns whose order a function keeps, by the function's text. */
   private lazy val stored: Map[String, (String, Seq[String])] = columns ++ log.columns
     .filterNot(columns.contains).flatMap { text =>
       val ordered = logged.byText.get(text).flatMap(r => MonotoneFunction.of(r.expression))

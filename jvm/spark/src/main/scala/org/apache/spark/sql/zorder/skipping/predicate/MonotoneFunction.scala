@@ -29,7 +29,7 @@ sealed abstract private[zorder] class MonotoneFunction {
    */
   def where(condition: Condition): Option[Condition]
 
-  /** The same without values so far out that the function may overflow: an estimate only: never to leave out files. */
+  /** As [[where]], without values so far out that the function may overflow: for estimates, never to leave out files. */
   def usually(condition: Condition): Option[Condition] = where(condition)
 }
 

@@ -89,7 +89,7 @@ private[zorder] object LateFiles {
   /** Late files of all finished commits that are neither copied nor ignored. */
   def find(table: ParquetTable): Seq[LateDataFile] = find(table, table.doneJournals())
 
-  /** The same of these finished commits. What comes to a partition that the table has not any more is no row of it. */
+  /** Late files of these finished commits. What comes to a partition that the table has not any more is no row of it. */
   def find(table: ParquetTable, done: Seq[Journal]): Seq[LateDataFile] = {
     // to know it, a path's files are read
     lazy val live = table.liveDirs()

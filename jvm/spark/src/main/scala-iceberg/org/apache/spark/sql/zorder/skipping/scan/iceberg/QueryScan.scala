@@ -67,7 +67,7 @@ final private class QueryScanClass(loader: ClassLoader) {
 
   def tasksOf(scan: Scan): JList[ScanTask] = called(tasks.invoke(scan)).asInstanceOf[JList[ScanTask]]
 
-  /** The same scan with these tasks, as Iceberg itself leaves out tasks at run time. */
+  /** A copy of a scan that reads these tasks, as Iceberg itself leaves out tasks at run time. */
   def copy(scan: Scan, tasks: JList[_ <: ScanTask]): Scan = {
     val made = called[Any](constructor.newInstance(parts.map(_.get(scan)): _*)).asInstanceOf[Scan]
     val _ = called(reset.invoke(made, tasks))

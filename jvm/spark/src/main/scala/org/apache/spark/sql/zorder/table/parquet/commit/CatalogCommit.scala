@@ -59,8 +59,8 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
   def switch(journal: Journal, record: RunRecord): Unit = bring(journal, record)(journal.units)
 
   /**
-   * The same of files that `copies` brings there first. A journal says so meanwhile, with signs of life, or a vacuum would
-   * take them for files that somebody has written there.
+   * Gives the table other locations, to which `copies` brings the files first. A journal says so meanwhile, with signs of
+   * life, or a vacuum would take them for files that somebody has written there.
    */
   def bring(journal: Journal, record: RunRecord)(copies: => Seq[SwapUnit]): Unit = guarded(journal) {
     val draft = store.write(journal).copy(units = copies)

@@ -155,7 +155,7 @@ private[zorder] object CatalogEntry {
   def sql(ident: TableIdentifier): String =
     ident.copy(catalog = Some(CatalogManager.SESSION_CATALOG_NAME)).quotedString
 
-  /** The same for a user, who reads the name as he gave it where that needs no quotes. */
+  /** The name of a table for a user, who reads it as he gave it where that needs no quotes. */
   def sql(name: String, ident: TableIdentifier): String =
     if (TableRef.Name(name.split('.').toSeq).sql == name) name else sql(ident)
 }

@@ -19,7 +19,7 @@ private[parquet] object CopyName {
    */
   def of(dir: Path, file: ListedFile): String = of(PathText.of(new Path(dir, file.rel)), file)
 
-  /** The same for a file whose directory is renamed between two attempts, which is known by its relative path alone. */
+  /** The name for a file whose directory is renamed between two attempts, which is known by its relative path alone. */
   def ofMoved(file: ListedFile): String = of(file.rel, file)
 
   private def of(known: String, file: ListedFile): String = {

@@ -31,7 +31,7 @@ private[zorder] final case class ListedFile(rel: String, length: Long, modified:
   /** Spark's rule: not hidden, in no hidden directory, below partition directories only, and not empty. */
   def isData: Boolean = length > 0 && isNamedAsData
 
-  /** The same, empty or not. */
+  /** As [[isData]], empty or not. */
   def isNamedAsData: Boolean = {
     val names = rel.split('/')
     !names.exists(DirectoryListing.isHidden) && names.init.forall(_.contains('='))
@@ -144,7 +144,7 @@ private[zorder] object ActiveWriters {
   def await(fs: FileSystem, dir: Path, waitMs: Long): DirectoryListing =
     awaited(waitMs, DirectoryListing.walk(fs, dir))(_.writer.map(dir -> _))
 
-  /** The same, also for uploads, whose files must not be copied. */
+  /** As `await`, also for uploads, whose files must not be copied. */
   def awaitUploads(fs: FileSystem, dir: Path, waitMs: Long): DirectoryListing =
     awaited(waitMs, DirectoryListing.walk(fs, dir))(jobOrUpload(fs, _).map(dir -> _))
 
@@ -158,7 +158,7 @@ private[zorder] object ActiveWriters {
   def await(fs: FileSystem, root: Path, dirs: Seq[Path], waitMs: Long): Seq[DirectoryListing] =
     awaited(waitMs, look(fs, root, dirs)(_.writer))(_.writer).listings
 
-  /** The same, also for uploads, whose files must not be copied. */
+  /** As `await`, also for uploads, whose files must not be copied. */
   def awaitUploads(fs: FileSystem, root: Path, dirs: Seq[Path], waitMs: Long): Seq[DirectoryListing] =
     awaited(waitMs, look(fs, root, dirs)(jobOrUpload(fs, _)))(_.writer).listings
 

@@ -60,8 +60,8 @@ private[zorder] object FileMoves {
     copy(fs, from, to, file, overwrite = true)
 
   /**
-   * The same for a task: what is there already with the same length is taken as it is, also where another attempt has made
-   * it meanwhile. An attempt that was given up may still run, and go on after another one has finished the copy and its
+   * Copies a file in a task: what is there already with the same length is taken as it is, also where another attempt has
+   * made it meanwhile. An attempt that was given up may still run, and go on after another one has finished the copy and its
    * original is gone. Some stores empty what is there when a file is made, so what was not there is not overwritten.
    */
   def copyUnlessThere(fs: FileSystem, from: Path, to: Path, file: ListedFile): Unit = {
@@ -171,8 +171,8 @@ private[zorder] object FilePermissions {
   def copy(fs: FileSystem, from: Path, to: Path): Unit = copy(fs, from, to, strict = true)
 
   /**
-   * The same for a copy of a file that may have come in the middle of a run, and may be another user's. Where this user may
-   * not set its owner, the copy is this user's. Where the group cannot be kept either, no group has rights on the copy: the
+   * Copies them to the copy of a file that may have come in the middle of a run, and may be another user's. Where this user
+   * may not set its owner, the copy is this user's. Where the group cannot be kept either, no group has rights on the copy: the
    * mode would give those of the old group to another one.
    */
   def copyIfPermitted(fs: FileSystem, from: Path, to: Path): Unit = copy(fs, from, to, strict = false)

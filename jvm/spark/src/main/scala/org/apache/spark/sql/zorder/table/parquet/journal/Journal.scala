@@ -353,9 +353,10 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
   /** Whether anything of ours is beside the table, even without a journal. */
   def hasTraces: Boolean = TextFiles.children(fs, parent).exists(s => isOurs(s.getPath.getName))
 
+  /** The journal of a transaction; None also where it cannot be read. */
   def get(txn: String): Option[Journal] = read(file(txn)).filter(isOwnOf(txn))
 
-  /** The same, but refused where it is there and cannot be read. */
+  /** The journal of a transaction; refused where it is there and cannot be read. */
   def getOrRefuse(txn: String): Option[Journal] = readOrRefuse(file(txn)).filter(isOwnOf(txn))
 
   private def isOwnOf(txn: String)(journal: Journal): Boolean = journal.txn == txn && isOwn(journal)
