@@ -148,6 +148,23 @@ def sized(spark):
     return facts
 
 
+def overlap(spark):
+    """Whether a table inside of a directory is seen beside one that Spark cannot read."""
+    hive = spark._jsparkSession.sharedState().externalCatalog().unwrapped().client()
+    hive.runSqlHive("CREATE TABLE sales.odd (either uniontype<int, string>)")
+    spark.sql(f"CREATE TABLE sales.inner USING parquet LOCATION '{FOLDER}/around/inner' AS {ROWS}")
+    spark.sql("USE sales")
+    try:
+        spark.sql(f"ZORDER TABLE '{FOLDER}/around' BY (a, b)").collect()
+        return "not refused"
+    except Exception as refused:
+        return str(refused)
+    finally:
+        spark.sql("USE default")
+        hive.runSqlHive("DROP TABLE sales.odd")
+        spark.sql("DROP TABLE sales.inner")
+
+
 def by_thrift():
     with thrift_metastore.running(FOLDER) as address:
         spark = session("hive.metastore.uris", address)
@@ -165,6 +182,7 @@ def embedded():
     facts = {name: clustered(spark, f"sales.{name}") for name in ("managed", "parts", "outside")}
     facts["daily"] = daily(spark)
     facts["sized"] = sized(spark)
+    facts["overlap"] = overlap(spark)
     home = location(spark, "sales.managed")
     spark.sql("ZORDER VACUUM sales.managed RETAIN 0 HOURS")
     spark.sql("ZORDER REMOVE sales.managed")

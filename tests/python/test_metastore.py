@@ -34,6 +34,10 @@ def test_a_size_that_only_hive_knows_is_left_to_hive_and_one_of_sparks_is_renewe
     assert all(facts["sized"].values()), facts["sized"]
 
 
+def test_a_table_that_spark_cannot_read_hides_no_other(facts):
+    assert "HOLDS_TABLE" in facts["overlap"] and "inner" in facts["overlap"], facts["overlap"]
+
+
 @pytest.mark.long
 def test_the_same_on_a_metastore_that_is_reached_by_thrift(tmp_path):
     for table, found in facts_of("metastore_session.py", tmp_path, "thrift").items():

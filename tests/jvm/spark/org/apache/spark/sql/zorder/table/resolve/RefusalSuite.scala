@@ -79,6 +79,9 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     val other = partitioned("other")
     assert(new File(s"$other/p=1").renameTo(new File(s"$other/p=a:1")))
     refuses("DIRECTORY_REFUSED.COLON_IN_FILE_NAME", "p=a:1", "colon")(found(other))
+    val hidden = plain("hidden")
+    assert(new File(s"$hidden/_export_12:00").createNewFile())
+    refuses("DIRECTORY_REFUSED.COLON_IN_FILE_NAME", "_export_12:00", "colon")(found(hidden))
   }
 
   test("other formats by path") {
@@ -234,6 +237,7 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     spark.sql(s"CREATE TABLE twin (id LONG) USING parquet LOCATION '$outer/inner/t'")
     spark.sql(s"CREATE TABLE twin2 (id LONG) USING parquet LOCATION '$outer/inner/t'")
     refuses("DIRECTORY_REFUSED.SHARED", "twin and", "twin2 share the directory")(openName("twin"))
+    refuses("DIRECTORY_REFUSED.SHARED", "share the directory")(open(s"$outer/inner/t"))
   }
 
   test("row filters and column masks, as the plan shows them") {

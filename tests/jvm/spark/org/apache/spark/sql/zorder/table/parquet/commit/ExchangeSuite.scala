@@ -429,6 +429,18 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
     assert(refreshed() == (0L until 5L) && ids(path) == forty)
   }
 
+  Seq("managed", "external").foreach { kind =>
+    test(s"$kind: a table that gets another place after a run died in an exchange has the rows of that place") {
+      make(kind)
+      val table = openName("t")
+      val r = stage(table, table.files(), "r1")
+      assert(crashAt("moved-old")(r.commit()), "the point was not reached")
+      val other = plain("another", 5, 1)
+      spark.sql(s"ALTER TABLE t SET LOCATION '$other'")
+      assert(refreshed() == (0L until 5L) && ids(other) == (0L until 5L))
+    }
+  }
+
   test("a table that is made again where a run died in an exchange has its new rows alone") {
     Seq("saveAsTable", "CREATE TABLE").foreach { how =>
       val path = make("external")

@@ -15,6 +15,7 @@ import org.apache.spark.sql.execution.command.{
   AlterTableDropPartitionCommand,
   AlterTableRenameCommand,
   AlterTableRenamePartitionCommand,
+  AlterTableSetLocationCommand,
   CreateDataSourceTableAsSelectCommand,
   CreateDataSourceTableCommand,
   CreateTableCommand,
@@ -81,6 +82,8 @@ final private[parquet] class CommandGuard(exchanges: Exchanges) {
     case rename: AlterTableRenamePartitionCommand => Some(rename.tableName)
     case repair: RepairTableCommand => Some(repair.tableName)
     case rename: AlterTableRenameCommand if !rename.isView => Some(rename.oldName)
+    // what is away is beside the old place
+    case set: AlterTableSetLocationCommand => Some(set.tableName)
     case other => ofHive(other, HiveInsert).filter(_ => overwrites(other)).map(_.identifier)
   }
 

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.resolve
 import java.io.IOException
 import java.util.Locale
 
+import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileSystem, Path, UnsupportedFileSystemException}
@@ -19,7 +20,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{FormatDescriptor, TableFormatRegistry}
 import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.commit.CatalogEntry
-import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
+import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, ListedFile}
 import org.apache.spark.sql.zorder.table.storage.TextFiles
 
 /** Refuses directories that must not be rewritten as plain Parquet. */
@@ -151,7 +152,9 @@ private[table] object PathRefusals {
         "file" -> below.head.rel,
         "other" -> f.rel)
     }
-    visible.find(_.rel.contains(':')).foreach { f =>
+    // no path of its own, even where Spark passes over the file
+    def isInPartition(f: ListedFile) = f.rel.split('/').init.forall(_.contains('='))
+    tree.files.find(f => f.rel.contains(':') && isInPartition(f)).foreach { f =>
       refuse("ZORDER_DIRECTORY_REFUSED.COLON_IN_FILE_NAME", "file" -> f.rel, "path" -> root)
     }
     tree.dirs.find(d => FormatDescriptor.ownDirectories(d.split('/').last)).foreach { d =>
@@ -169,7 +172,7 @@ private[table] object OverlapRefusals {
 
   /**
    * The table that lies at a path, as far as the catalog tells, for a statement that changes directories: no other table of
-   * the database may lie inside, around, or (for a table) at the same place.
+   * the database may lie inside, around, or at the same place.
    */
   def onlyOneAt(
       session: ClassicSession,
@@ -183,14 +186,13 @@ private[table] object OverlapRefusals {
         refuse("ZORDER_DIRECTORY_REFUSED.HOLDS_TABLE", "table" -> name, "path" -> root)
       if (mine.startsWith(s"$at/"))
         refuse("ZORDER_DIRECTORY_REFUSED.INSIDE_TABLE", "path" -> root, "table" -> name)
-      if (at == mine && self.isDefined)
-        refuse(
-          "ZORDER_DIRECTORY_REFUSED.SHARED",
-          "table" -> self.get.unquotedString,
-          "other" -> name,
-          "path" -> root)
     }
-    found.collectFirst { case (t, at) if at == mine => t }
+    val here = found.collect { case (t, at) if at == mine => t }
+    (self ++ here.map(_.identifier)).map(_.unquotedString).toSeq match {
+      case Seq(one, other, _*) =>
+        refuse("ZORDER_DIRECTORY_REFUSED.SHARED", "table" -> one, "other" -> other, "path" -> root)
+      case _ => here.headOption
+    }
   }
 
   /** The table that lies there, as far as the catalog tells, for a statement that changes nothing. */
@@ -204,7 +206,10 @@ private[table] object OverlapRefusals {
     val others =
       try {
         databases.flatMap { db =>
-          catalog.getTablesByName(catalog.listTables(db).filter(_.database.isDefined))
+          val names = catalog.listTables(db).filter(_.database.isDefined)
+          try catalog.getTablesByName(names)
+          // a table that Spark cannot read hides no other
+          catch { case NonFatal(_) => names.flatMap(n => Try(catalog.getTableRawMetadata(n)).toOption) }
         }
       } catch { case NonFatal(_) => Nil } // a catalog that cannot tell forbids nothing
     for {
