@@ -3,7 +3,8 @@ package org.apache.spark.sql.zorder.table.parquet.commit
 import java.io.File
 import java.nio.file.Files
 import java.nio.file.attribute.PosixFilePermissions
-import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReference}
 
 import scala.concurrent.{Await, Future}
 import scala.concurrent.ExecutionContext.Implicits.global
@@ -18,7 +19,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.command.{CreateTableCommand, CreateTableLikeCommand, LoadDataCommand}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
-import org.apache.spark.sql.zorder.table.{CrashPoints, TableRef}
+import org.apache.spark.sql.zorder.table.{CrashPoints, Staged, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.{ExchangeGuard, LateChoice}
 import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
 import org.apache.spark.sql.zorder.table.parquet.journal.{JournalState, JournalStore}
@@ -382,6 +383,48 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
     assert(kept.contains(true) && refreshed() == forty && marked.isEmpty)
     assert(meta.properties.get(CatalogCommit.TxnProperty).contains(runs(1).journal.txn))
   }
+
+  // what the first one has come to when the mark of the second one is written over its own
+  for ((place, seen) <- Seq("moved-old" -> JournalState.Swapping, "marked" -> JournalState.Prepared))
+    test(s"of two exchanges that begin in the same moment, one waits; the first one is at $place") {
+      make("external partitioned")
+      val Seq(first, second) = Seq(0, 1).map { p =>
+        val table = openName("t")
+        stage(table, table.files().filter(_.partition == s"p=$p"), s"r$p")
+      }
+      def marked = ExchangeMark.of(classic, Some(meta)).marked
+      def state(run: Staged) = first.table.store.get(run.journal.txn).map(_.state)
+      val begun = new AtomicReference[Future[Unit]]
+      val (held, away, go) = (new CountDownLatch(1), new CountDownLatch(1), new CountDownLatch(1))
+      CrashPoint.meanwhile = {
+        // the second one, which has seen no mark
+        case "before-mark" if begun.compareAndSet(null, Future.unit) =>
+          begun.set(Future(first.commit()))
+          held.await()
+        case `place` if held.getCount > 0 =>
+          held.countDown()
+          if (place == "marked") away.await() else go.await()
+        case "moved-old" if away.getCount > 0 =>
+          away.countDown()
+          go.await()
+        case _ =>
+      }
+      val later = Future(second.commit())
+      held.await()
+      try {
+        if (place == "marked") away.await()
+        Thread.sleep(1000)
+        val both = Seq(first, second).flatMap(state)
+        assert(both.count(_ == JournalState.Swapping) == 1 && state(first).contains(seen), both)
+        assert(marked.contains(second.journal.txn))
+      } finally {
+        away.countDown()
+        go.countDown()
+      }
+      Await.result(Future.sequence(Seq(begun.get, later)), 60.seconds)
+      CrashPoint.meanwhile = _ => ()
+      assert(refreshed() == forty && marked.isEmpty)
+    }
 
   test("an exchange whose journal cannot be read may be under way") {
     make("external partitioned")

@@ -100,9 +100,7 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
   private def swap(prepared: Journal): Journal = {
     // what came meanwhile; a conflict or a job is found here before any directory is away
     val units = refreshed(prepared)
-    beginAlone(prepared.txn)
-    CrashPoint.hit("marked")
-    val swapping = store.write(prepared.copy(units = units).at(JournalState.Swapping))
+    val swapping = begin(prepared.copy(units = units))
     CrashPoint.hit("swapping")
     val swap = new DirectoryRenames(fs, waitMs)
     var done = Vector.empty[SwapUnit]
@@ -127,6 +125,19 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
       throw new IllegalStateException(s"Another session has taken over the commit $txn")
 
   /**
+   * Says in the catalog and in the journal that directories may be away from now on. Whoever begins in the same moment finds
+   * this journal ([[beginAlone]]), or has put its mark over this one's and is waited for.
+   */
+  @tailrec
+  private def begin(prepared: Journal): Journal = {
+    beginAlone(prepared.txn)
+    CrashPoint.hit("marked")
+    val swapping = store.write(prepared.at(JournalState.Swapping))
+    if (mark.marked.forall(_ == prepared.txn)) swapping
+    else begin(store.write(prepared))
+  }
+
+  /**
    * The catalog names one exchange at a time: of two, queries would miss what the other one has away. Waits as long as the
    * other one lives.
    */
@@ -139,10 +150,17 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
         mark.marked.contains(journal.txn) && store.get(journal.txn).exists(Heartbeat.isAlive(store, _))
       while (isThere) Thread.sleep(OtherMs)
     }
+    CrashPoint.hit("before-mark")
     mark.begin(txn)
-    // another one that has not seen this one either
-    if (mark.marked.exists(_ != txn)) beginAlone(txn)
+    // those that this one has not seen, nor they this one: its mark may be over theirs, or theirs over its
+    val beside = if (mark.marked.contains(txn)) exchanging(txn) else Nil
+    beside.foreach(PathRecovery.awaitExchange(store, mark, _))
+    if (mark.marked.exists(_ != txn) || beside.nonEmpty && mark.marked.isEmpty) beginAlone(txn)
   }
+
+  /** The other commits that have directories away. */
+  private def exchanging(txn: String): Seq[String] =
+    store.known().filter(j => j.txn != txn && j.kind == JournalKind.Path && j.isExchanging).map(_.txn)
 
   /**
    * The journal of another commit; None if it has ended. It waits for one that is hidden, and refuses if it stays so: a
