@@ -491,9 +491,9 @@ private[statement] object Clause {
       t.kind == TokenKind.Quoted || t.isSymbol(")") || t.isSymbol("]") ||
         t.kind == TokenKind.Word && !t.text.forall(_.isDigit))
 
-  private def checkCurve(text: StatementText, using: Int): Unit =
-    if (!text.tokens.lift(using + 1).exists(_.is("CURVE")))
-      text.fail(text.tokens(using).start, "USING must be followed by CURVE, as in USING CURVE hilbert")
+  private def checkCurve(text: StatementText, at: Int): Unit =
+    if (!text.tokens.lift(at + 1).exists(_.is("CURVE")))
+      text.fail(text.tokens(at).start, "USING must be followed by CURVE, as in USING CURVE hilbert")
 
   private def notAClause(text: StatementText, token: Token, grammar: Seq[Clause]): Nothing = {
     if (token.isSymbol("(")) grammar.find(lists).foreach { c =>
