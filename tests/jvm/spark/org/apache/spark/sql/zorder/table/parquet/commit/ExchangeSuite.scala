@@ -473,7 +473,8 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
   }
 
   Seq("managed", "external").foreach { kind =>
-    test(s"$kind: a table that gets another place after a run died in an exchange has the rows of that place") {
+    test(
+      s"$kind: a table that gets another place after a run died in an exchange has the rows of that place") {
       make(kind)
       val table = openName("t")
       val r = stage(table, table.files(), "r1")
