@@ -5,6 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.Faults
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
@@ -71,6 +72,19 @@ class IcebergFaultSuite extends AnyFunSuite with IcebergFixture {
     val before = content(t)
     assert(Faults.during(Faults.FullDisk(0, "_zorder"))(assert(status(cluster(t, "a, b")) == "DONE")))
     assert(content(t) == before && filesOf(t).size == 4)
+  }
+
+  test("a statement whose thread is interrupted behind its commit keeps its record") {
+    val t = filled("interrupted")
+    val before = filesOf(t)
+    CrashPoint.meanwhile = (at: String) => if (at == "iceberg-committed") Thread.currentThread.interrupt()
+    try cluster(t, "a, b")
+    finally {
+      CrashPoint.meanwhile = (_: String) => ()
+      Thread.interrupted()
+    }
+    assert(filesOf(t).size == 4)
+    assert(status(one(s"ZORDER ROLLBACK $t")) == "ROLLED_BACK" && filesOf(t) == before)
   }
 
   test("each rename of a commit fails once: rows are exact, and what is said is true", LongTest) {

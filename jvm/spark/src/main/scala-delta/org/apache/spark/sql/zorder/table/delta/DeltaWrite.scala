@@ -25,7 +25,7 @@ import org.apache.spark.sql.zorder.table.file.{
   PartitionValues,
   PinnedPartition
 }
-import org.apache.spark.sql.zorder.table.storage.{CrashPoint, DriverReads}
+import org.apache.spark.sql.zorder.table.storage.{Cancellation, CrashPoint, DriverReads}
 
 /**
  * A rewrite in Delta's own transaction. Delta writes the files, with its statistics, and they replace the old ones
@@ -158,13 +158,13 @@ final private[delta] class DeltaWrite(
       } catch {
         case e: org.apache.spark.sql.delta.DeltaConcurrentModificationException =>
           // a commit whose answer was lost conflicts with itself when it is tried again
-          versionOf(e).getOrElse {
+          Cancellation.deferred(e)(versionOf(e).getOrElse {
             table.state.pending.abandon(request.record.runId)
             conflict(e)
-          }
+          })
         case gone: ZOrderConflictException => throw gone
         case crash: CrashPoint.Crash => throw crash
-        case NonFatal(e) => versionOf(e).getOrElse(failed(e))
+        case Cancellation.OrNonFatal(e) => Cancellation.deferred(e)(versionOf(e).getOrElse(failed(e)))
       }
     CrashPoint.hit("delta-committed")
     table.state.pending.committed(request, Some(version))
@@ -189,7 +189,7 @@ final private[delta] class DeltaWrite(
     }
     val gone =
       try DeltaWrite.missing(table.paths, written.keys.toSeq.map(new Path(_)))
-      catch { case NonFatal(e) => notCommitted(); throw e }
+      catch { case e: Throwable => notCommitted(); throw e }
     gone.headOption.foreach { file =>
       notCommitted()
       newFilesGone = true

@@ -13,7 +13,7 @@ import org.apache.iceberg.Table
 import org.apache.iceberg.io.SupportsPrefixOperations
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.table._
-import org.apache.spark.sql.zorder.table.storage.{ClaimFile, CrashPoint, DriverReads}
+import org.apache.spark.sql.zorder.table.storage.{Cancellation, ClaimFile, CrashPoint, DriverReads}
 
 /** `_zorder/` of an Iceberg table, and how it learns of commits. A record that cannot be written is only logged. */
 private[iceberg] trait IcebergState extends TableState {
@@ -102,7 +102,7 @@ final private[iceberg] class FileIOState(table: Table, override val branch: Opti
     request.layouts.toSeq.sorted.foreach { case (id, body) =>
       if (!files.exists(layoutFile(id))) files.write(layoutFile(id), body)
     }
-    begun = Some(write(request.record))
+    begun = Some(Cancellation.repeated(write(request.record)))
     begun.map(Record -> _).toMap
   }
 
