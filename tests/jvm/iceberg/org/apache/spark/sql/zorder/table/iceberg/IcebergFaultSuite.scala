@@ -74,6 +74,20 @@ class IcebergFaultSuite extends AnyFunSuite with IcebergFixture {
     assert(content(t) == before && filesOf(t).size == 4)
   }
 
+  test("a removal that cannot change the properties of the table keeps its history") {
+    val t = filled("kept")
+    assert(status(cluster(t, "a, b")) == "DONE")
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('zorder.by' = 'a, b')")
+    def runs = sql(s"SELECT * FROM zorder_history('$t')").count()
+    val struck = Faults.during(Faults.FullDisk(0, "/kept/metadata/")) {
+      intercept[Exception](sql(s"ZORDER REMOVE $t").collect())
+      ()
+    }
+    assert(struck && runs == 1 && load(t).properties.containsKey("zorder.by"))
+    assert(status(one(s"ZORDER REMOVE $t")) == "REMOVED" && runs == 0)
+    assert(!load(t).properties.containsKey("zorder.by"))
+  }
+
   test("a statement whose thread is interrupted behind its commit keeps its record") {
     val t = filled("interrupted")
     val before = filesOf(t)

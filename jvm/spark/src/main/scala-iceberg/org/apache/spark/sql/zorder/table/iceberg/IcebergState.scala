@@ -36,8 +36,8 @@ private[iceberg] trait IcebergState extends TableState {
   /** Records that the run, whose last commit this is, was undone. */
   def writeRollback(run: RunRecord, statement: String): Unit
 
-  /** Deletes all of it. */
-  def delete(): Unit
+  /** What deletes all of it. It can be called when the table has no property of ours any more. */
+  def deletion(): () => Unit
 }
 
 /**
@@ -65,7 +65,7 @@ final private[iceberg] class HadoopState(dir: StateDir) extends IcebergState {
   override def recover(live: => Set[String]): Unit = dir.pending.recover(live)
   override def notice(name: String): Option[String] = dir.pending.notice(name)
   override def writeRollback(run: RunRecord, statement: String): Unit = dir.writeRollback(run, statement)
-  override def delete(): Unit = dir.delete()
+  override def deletion(): () => Unit = () => dir.delete()
 }
 
 /**
@@ -129,14 +129,14 @@ final private[iceberg] class FileIOState(table: Table, override val branch: Opti
     publish(Some(write(RunRecord.rolledBack(run.runId, Some(run), statement))))
   }
 
-  override def delete(): Unit = table.io match {
-    case listing: SupportsPrefixOperations => listing.deletePrefix(files.at(""))
+  override def deletion(): () => Unit = table.io match {
+    case listing: SupportsPrefixOperations => () => listing.deletePrefix(files.at(""))
     case _ =>
       val head = pointer.flatMap(h => files.read(headFile(h)).flatMap(Head.read))
       val layouts = runs().flatMap(_.layoutIds.values).distinct.filter(isName).map(layoutFile)
       val lists = (pointer ++ head.flatMap(_.previous)).map(headFile)
-      (list(files.read(_).flatMap(Head.read)).map(e => recordFile(e.name)) ++ layouts ++ lists)
-        .foreach(file => logged(())(files.delete(file)))
+      val all = list(files.read(_).flatMap(Head.read)).map(e => recordFile(e.name)) ++ layouts ++ lists
+      () => all.foreach(file => logged(())(files.delete(file)))
   }
 
   def claim: ClaimFile = new FileIOClaim(files)
