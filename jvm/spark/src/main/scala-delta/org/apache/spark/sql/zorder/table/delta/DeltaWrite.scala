@@ -146,7 +146,7 @@ final private[delta] class DeltaWrite(
       auto = false,
       clusterBy = table.clusteredBy,
       isFull = request.inputs.exists(table.otherClusterer(_).isDefined))
-    checkClustering()
+    checkTable()
     table.state.pending.begin(request)
     submitted = true
     val version =
@@ -171,12 +171,17 @@ final private[delta] class DeltaWrite(
   }
 
   /**
-   * Delta lets a commit pass beside `ALTER TABLE ... CLUSTER BY`, and its OPTIMIZE would leave our files as they are.
-   * Files that were written before the table became liquid have no name of ours.
+   * Delta sees no conflict with a table that has taken the place of this one and has no more versions, and would give it
+   * this one's rows. It lets a commit pass beside `ALTER TABLE ... CLUSTER BY`, too, and its OPTIMIZE would leave our
+   * files as they are; files that were written before the table became liquid have no name of ours.
    */
-  private def checkClustering(): Unit =
-    if (!changes.sameClustering(snapshot, log.update()))
+  private def checkTable(): Unit = {
+    val now = log.update()
+    if (!changes.sameIdentity(snapshot, now))
+      throw new ZOrderConflictException("ZORDER_CONFLICT.OTHER_COMMIT", "table" -> table.name)
+    if (!changes.sameClustering(snapshot, now))
       throw new ZOrderConflictException("ZORDER_CONFLICT.CLUSTERING_CHANGED", "table" -> table.name)
+  }
 
   /**
    * Delta does not look whether new files are there. A vacuum with a short retention may have deleted them: of two runs
