@@ -8,6 +8,7 @@ import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.table.CrashPoints
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import org.apache.spark.util.Utils
 import sparkzorder.LongTest
 import sparkzorder.SameOnAllLines
 
@@ -37,6 +38,20 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
         meanwhile("delta-commit")(done(zorder(path, run)))(zorder(path, run))
       }
       assert(read(path).count() === 20000 && files(path) === 8)
+    }
+  }
+
+  test("a run beside which the table is dropped and made anew leaves the new one alone", SameOnAllLines) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 4000)
+      val lost = intercept[ZOrderConflictException](meanwhile("delta-written") {
+        Utils.deleteRecursively(path.resolve("_delta_log").toFile)
+        DeltaLog.clearCache()
+        numbers(500).write.format("delta").save(path.toString)
+      }(zorder(path, run)))
+      assert(lost.condition === "ZORDER_CONFLICT.OTHER_COMMIT", lost.getMessage)
+      assert(read(path).count() === 500 && history(path).getAs[String]("operation") === "WRITE")
     }
   }
 

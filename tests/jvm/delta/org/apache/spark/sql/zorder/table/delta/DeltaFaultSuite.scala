@@ -64,6 +64,17 @@ class DeltaFaultSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
+  test("a statement whose thread is interrupted behind its commit keeps its record") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 2000)
+      try meanwhile("delta-committed")(Thread.currentThread.interrupt())(zorder(path, by))
+      finally Thread.interrupted()
+      assert(files(path) === 4)
+      assert(status(keeps(path)(one(s"ZORDER ROLLBACK '$path'"))) === "ROLLED_BACK" && files(path) === 6)
+    }
+  }
+
   test("a commit that fails before its log file is there: an error, and the table is as it was", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")

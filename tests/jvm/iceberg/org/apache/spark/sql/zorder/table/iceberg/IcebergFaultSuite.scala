@@ -5,6 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.Faults
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
@@ -71,6 +72,33 @@ class IcebergFaultSuite extends AnyFunSuite with IcebergFixture {
     val before = content(t)
     assert(Faults.during(Faults.FullDisk(0, "_zorder"))(assert(status(cluster(t, "a, b")) == "DONE")))
     assert(content(t) == before && filesOf(t).size == 4)
+  }
+
+  test("a removal that cannot change the properties of the table keeps its history") {
+    val t = filled("kept")
+    assert(status(cluster(t, "a, b")) == "DONE")
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('zorder.by' = 'a, b')")
+    def runs = sql(s"SELECT * FROM zorder_history('$t')").count()
+    val struck = Faults.during(Faults.FullDisk(0, "/kept/metadata/")) {
+      intercept[Exception](sql(s"ZORDER REMOVE $t").collect())
+      ()
+    }
+    assert(struck && runs == 1 && load(t).properties.containsKey("zorder.by"))
+    assert(status(one(s"ZORDER REMOVE $t")) == "REMOVED" && runs == 0)
+    assert(!load(t).properties.containsKey("zorder.by"))
+  }
+
+  test("a statement whose thread is interrupted behind its commit keeps its record") {
+    val t = filled("interrupted")
+    val before = filesOf(t)
+    CrashPoint.meanwhile = (at: String) => if (at == "iceberg-committed") Thread.currentThread.interrupt()
+    try cluster(t, "a, b")
+    finally {
+      CrashPoint.meanwhile = (_: String) => ()
+      Thread.interrupted()
+    }
+    assert(filesOf(t).size == 4)
+    assert(status(one(s"ZORDER ROLLBACK $t")) == "ROLLED_BACK" && filesOf(t) == before)
   }
 
   test("each rename of a commit fails once: rows are exact, and what is said is true", LongTest) {

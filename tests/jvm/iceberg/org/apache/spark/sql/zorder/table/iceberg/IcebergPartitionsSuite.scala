@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
-import org.apache.iceberg.FileScanTask
+import org.apache.iceberg.{DataFiles, FileScanTask}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.errors.ZOrderException
@@ -70,6 +70,45 @@ class IcebergPartitionsSuite extends AnyFunSuite with IcebergFixture {
       sql(s"ZORDER TABLE $t WHERE at < '2026-01-02' BY (a, b) WITH (fileCount = 2, force = true)").head()
     assert(status(row) == "DONE" && content(t) == before)
     assert(lastSummary(t)("changed-partition-count") == "1")
+  }
+
+  test("WHERE on an identity column goes by the value of the partition, and not by what a file has in it") {
+    val columns = "id BIGINT, a INT, b INT, p INT"
+    val (t, others) = (create("constant", columns, "PARTITIONED BY (p)"), create("others", columns))
+    def rows(from: Int, until: Int) =
+      s"SELECT id, int(hash(id)), int(id % 97), 1 FROM range($from, $until, 1, 1)"
+    sql(s"INSERT INTO $t ${rows(0, 500)}")
+    sql(s"INSERT INTO $others ${rows(500, 800)}")
+    val table = load(t)
+    // as `add_files` brings in a directory p=9 whose files have the column, too
+    tasks(others).foreach { task =>
+      val added = DataFiles.builder(table.spec).copy(task.file).withPartitionPath("p=9").build()
+      table.newAppend().appendFile(added).commit()
+    }
+    sql(s"REFRESH TABLE $t")
+    for ((p, count) <- Seq(1 -> 500, 9 -> 300)) {
+      val copy = temp.resolve(s"constant_$p").toUri.toString
+      sql(s"ZORDER TABLE $t WHERE p = $p BY (a, b) WITH (fileCount = 2, force = true) INTO '$copy'").collect()
+      assert(spark.read.parquet(copy).selectExpr("p").collect().map(_.getInt(0)).toSeq == Seq.fill(count)(p))
+      val audited = sql(s"SELECT read_rows FROM clustering_where('$t', 'p = $p') WHERE level = 'file'")
+      assert(audited.head().getLong(0) == count)
+    }
+  }
+
+  test("WHERE on an identity column takes files that do not have it") {
+    val path = temp.resolve("lacking").toUri.toString
+    spark.range(0, 2000, 1, 1).selectExpr(
+      "id",
+      "int(hash(id)) AS a",
+      "int(id % 97) AS b",
+      "concat('d', id % 2) AS kind").write.partitionBy("kind").parquet(path)
+    val t = create("lacking", "id BIGINT, a INT, b INT, kind STRING", "PARTITIONED BY (kind)")
+    sql(s"CALL ice.system.add_files('db.lacking', 'parquet.`$path`')").collect()
+    val before = content(t)
+    val row =
+      sql(s"ZORDER TABLE $t WHERE kind = 'd1' BY (a, b) WITH (fileCount = 2, force = true)").head()
+    assert(status(row) == "DONE" && content(t) == before)
+    assert(tasks(t).map(values(_).flatten.mkString).sorted == Seq("d0", "d1", "d1"))
   }
 
   test("an identity column is no clustering column; one under another transform is") {

@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.table
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils
+import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.errors.{ZOrderConsentException, ZOrderException}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
@@ -117,6 +118,12 @@ trait ClusterTable {
 
   /** Table properties; empty for a path. */
   def properties: Map[String, String]
+
+  /**
+   * Columns, by their names, that the format's readers give one value in all rows of a file, whatever the file has, and
+   * these values. Not those of `partitionSchema`.
+   */
+  def constants(file: DataFile): Map[String, Literal] = Map.empty
 
   /** The files of the current snapshot, sorted by path. */
   def files(): Seq[DataFile]

@@ -8,7 +8,13 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.zorder.table.storage.{CrashPoint, DriverReads, ObjectStores, TextFiles}
+import org.apache.spark.sql.zorder.table.storage.{
+  Cancellation,
+  CrashPoint,
+  DriverReads,
+  ObjectStores,
+  TextFiles
+}
 
 /**
  * `_zorder/` under `root`. If it is gone, incomplete or unreadable, then there is that much less state.
@@ -334,20 +340,20 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
   private val dir = new Path(state.dir, "pending")
 
   /** Before the commit. */
-  def begin(request: CommitRequest): Unit = logged {
+  def begin(request: CommitRequest): Unit = logged(Cancellation.repeated {
     state.writeLayouts(request.layouts)
     TextFiles.replace(fs, file(request.record.runId), RunRecordJson.write(request.record))
-  }
+  })
 
   /**
-   * After the commit.
+   * After the commit, also where the statement was cancelled meanwhile.
    *
    * @param version
    *   the format's name of it
    */
   def committed(request: CommitRequest, version: => Option[Long]): Unit = logged {
-    state.append(request.record.copy(version = version), request.layouts)
-    delete(request.record.runId)
+    Cancellation.repeated(state.append(request.record.copy(version = version), request.layouts))
+    Cancellation.repeated(delete(request.record.runId))
   }
 
   /** After a commit that failed. */

@@ -17,6 +17,12 @@ final private[delta] class DeltaChanges(table: DeltaClusterTable, log: DeltaLog)
     before.protocol == now.protocol && SameMetadata.butForIdentities(before.metadata, now.metadata) &&
       sameClustering(before, now)
 
+  /** Whether the later snapshot can be one of the same table, and not of another one in its place. */
+  def sameIdentity(before: Snapshot, now: Snapshot): Boolean = {
+    def identity(snapshot: Snapshot) = (snapshot.metadata.id, snapshot.metadata.createdTime)
+    now.version >= before.version && identity(before) == identity(now)
+  }
+
   /** Whether both are liquid, or none is, and Delta clusters by the same columns. */
   def sameClustering(before: Snapshot, now: Snapshot): Boolean = {
     def clustering(snapshot: Snapshot) = {

@@ -25,7 +25,7 @@ import org.apache.spark.sql.zorder.table.file.{
   PartitionValues,
   PinnedPartition
 }
-import org.apache.spark.sql.zorder.table.storage.{CrashPoint, DriverReads}
+import org.apache.spark.sql.zorder.table.storage.{Cancellation, CrashPoint, DriverReads}
 
 /**
  * A rewrite in Delta's own transaction. Delta writes the files, with its statistics, and they replace the old ones
@@ -146,7 +146,7 @@ final private[delta] class DeltaWrite(
       auto = false,
       clusterBy = table.clusteredBy,
       isFull = request.inputs.exists(table.otherClusterer(_).isDefined))
-    checkClustering()
+    checkTable()
     table.state.pending.begin(request)
     submitted = true
     val version =
@@ -158,25 +158,30 @@ final private[delta] class DeltaWrite(
       } catch {
         case e: org.apache.spark.sql.delta.DeltaConcurrentModificationException =>
           // a commit whose answer was lost conflicts with itself when it is tried again
-          versionOf(e).getOrElse {
+          Cancellation.deferred(e)(versionOf(e).getOrElse {
             table.state.pending.abandon(request.record.runId)
             conflict(e)
-          }
+          })
         case gone: ZOrderConflictException => throw gone
         case crash: CrashPoint.Crash => throw crash
-        case NonFatal(e) => versionOf(e).getOrElse(failed(e))
+        case Cancellation.OrNonFatal(e) => Cancellation.deferred(e)(versionOf(e).getOrElse(failed(e)))
       }
     CrashPoint.hit("delta-committed")
     table.state.pending.committed(request, Some(version))
   }
 
   /**
-   * Delta lets a commit pass beside `ALTER TABLE ... CLUSTER BY`, and its OPTIMIZE would leave our files as they are.
-   * Files that were written before the table became liquid have no name of ours.
+   * Delta sees no conflict with a table that has taken the place of this one and has no more versions, and would give it
+   * this one's rows. It lets a commit pass beside `ALTER TABLE ... CLUSTER BY`, too, and its OPTIMIZE would leave our
+   * files as they are; files that were written before the table became liquid have no name of ours.
    */
-  private def checkClustering(): Unit =
-    if (!changes.sameClustering(snapshot, log.update()))
+  private def checkTable(): Unit = {
+    val now = log.update()
+    if (!changes.sameIdentity(snapshot, now))
+      throw new ZOrderConflictException("ZORDER_CONFLICT.OTHER_COMMIT", "table" -> table.name)
+    if (!changes.sameClustering(snapshot, now))
       throw new ZOrderConflictException("ZORDER_CONFLICT.CLUSTERING_CHANGED", "table" -> table.name)
+  }
 
   /**
    * Delta does not look whether new files are there. A vacuum with a short retention may have deleted them: of two runs
@@ -189,7 +194,7 @@ final private[delta] class DeltaWrite(
     }
     val gone =
       try DeltaWrite.missing(table.paths, written.keys.toSeq.map(new Path(_)))
-      catch { case NonFatal(e) => notCommitted(); throw e }
+      catch { case e: Throwable => notCommitted(); throw e }
     gone.headOption.foreach { file =>
       notCommitted()
       newFilesGone = true

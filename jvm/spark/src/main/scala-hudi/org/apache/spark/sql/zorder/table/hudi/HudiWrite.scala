@@ -31,7 +31,7 @@ import org.apache.spark.sql.zorder.table.file.{
   PinnedPartition,
   RowGroupLimit
 }
-import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.{Cancellation, CrashPoint}
 
 /**
  * A rewrite as a clustering of Hudi's: planned before the first row is written, so that Hudi keeps others from
@@ -88,7 +88,7 @@ final private[hudi] class HudiWrite(
     CrashPoint.hit("hudi-commit")
     try clustering.execute(written.get)
     catch {
-      case NonFatal(e) if isCommitted(clustering, e) =>
+      case Cancellation.OrNonFatal(e) if Cancellation.deferred(e)(isCommitted(clustering, e)) =>
         logWarning(s"Hudi committed ${clustering.instant} of ${opened.name}, and failed afterwards", e)
       case e: HoodieException =>
         pending.abandon(runId)

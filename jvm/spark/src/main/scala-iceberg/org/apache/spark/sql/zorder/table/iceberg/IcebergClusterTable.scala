@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
 import java.net.{URLDecoder, URLEncoder}
+import java.nio.ByteBuffer
 import java.util.{Map => JMap}
 
 import scala.collection.JavaConverters._
@@ -21,8 +22,10 @@ import org.apache.iceberg.mapping.{NameMapping, NameMappingParser}
 import org.apache.iceberg.spark.SparkSchemaUtil
 import org.apache.iceberg.transforms.Transform
 import org.apache.iceberg.types.{Type, Types}
+import org.apache.iceberg.util.ByteBuffers
 import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils
-import org.apache.spark.sql.types.{DataType, MetadataBuilder, StructType}
+import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -39,6 +42,7 @@ import org.apache.spark.sql.zorder.table.{
 }
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 import org.apache.spark.sql.zorder.table.storage.ClaimFile
+import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * One snapshot of an Iceberg table or of one of its branches. Its files are replaced by a `replace` commit, as
@@ -114,12 +118,14 @@ final private[iceberg] class IcebergClusterTable(
 
   override def unfinished: Option[String] = state.notice(name)
 
-  /** Partition values are computed from columns that are in the files like any other. */
+  /** Partition values are computed from columns like any other. Those that are columns themselves are `constants`. */
   override def partitionSchema: StructType = new StructType()
   override def partitioned: Boolean = table.spec.isPartitioned
 
   override def partitionText(escaped: String): String = URLDecoder.decode(escaped, "UTF-8")
   override def constantColumns: Seq[String] = IcebergPartitions.constant(table)
+  override def constants(file: DataFile): Map[String, Literal] =
+    IcebergPartitions.constants(table, tasks(file.path).file)
 
   override def refusalOfBounds(paths: Seq[Seq[String]]): Option[ZOrderException] =
     IcebergMetrics.refusalOfBounds(name, table, snapshot, paths)
@@ -249,8 +255,43 @@ private[iceberg] object IcebergPartitions {
         URLEncoder.encode(transform.toHumanString(kind, found), "UTF-8")
     }
 
+  /**
+   * The columns whose values in the file are those of its partition: Iceberg's readers look into no file for them, and
+   * files of other writers may not have them.
+   */
+  def constants(table: Table, file: ContentFile[_]): Map[String, Literal] =
+    table.specs.get(file.specId).fields.asScala.toSeq.zipWithIndex.flatMap { case (field, i) =>
+      // no field of a struct, which a condition does not have by a name
+      val column = Option(table.schema.asStruct.field(field.sourceId)).filter(_ => field.transform.isIdentity)
+      column.flatMap { c =>
+        val dataType = SparkSchemaUtil.convert(c.`type`)
+        val value = Option(file.partition.get(i, classOf[Object]))
+        if (value.isEmpty) Some(c.name -> Literal.create(null, dataType))
+        else value.flatMap(IcebergValues.internal(dataType, _)).map(v => c.name -> Literal(v, dataType))
+      }
+    }.toMap
+
   /** The columns that have one value in each partition: clustering by them has no effect. */
   def constant(table: Table): Seq[String] =
     table.spec.fields.asScala.filter(_.transform.isIdentity)
       .map(f => table.schema.findColumnName(f.sourceId)).filter(_ != null).toSeq
+}
+
+/** Values of partitions, which are Iceberg's own. */
+private[zorder] object IcebergValues {
+
+  /** As Spark has it inside; None if it is no value of the type. The type may have become wider since. */
+  def internal(dataType: DataType, value: Object): Option[Any] = (dataType, value) match {
+    case (IntegerType | DateType, n: Number) => Some(n.intValue)
+    case (LongType | TimestampType | TimestampNTZType, n: Number) => Some(n.longValue)
+    case (FloatType, n: Number) => Some(n.floatValue)
+    case (DoubleType, n: Number) => Some(n.doubleValue)
+    case (BooleanType, b: java.lang.Boolean) => Some(b.booleanValue)
+    case (d: DecimalType, n: java.math.BigDecimal) if n.precision <= d.precision =>
+      Some(Decimal(BigDecimal.exact(n), d.precision, d.scale))
+    case (BinaryType, bytes: ByteBuffer) => Some(ByteBuffers.toByteArray(bytes))
+    // a UUID is text in Spark
+    case (StringType, text) => Some(UTF8String.fromString(text.toString))
+    case _ => None
+  }
 }

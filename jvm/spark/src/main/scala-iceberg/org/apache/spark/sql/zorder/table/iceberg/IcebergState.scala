@@ -13,7 +13,7 @@ import org.apache.iceberg.Table
 import org.apache.iceberg.io.SupportsPrefixOperations
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.table._
-import org.apache.spark.sql.zorder.table.storage.{ClaimFile, CrashPoint, DriverReads}
+import org.apache.spark.sql.zorder.table.storage.{Cancellation, ClaimFile, CrashPoint, DriverReads}
 
 /** `_zorder/` of an Iceberg table, and how it learns of commits. A record that cannot be written is only logged. */
 private[iceberg] trait IcebergState extends TableState {
@@ -36,8 +36,8 @@ private[iceberg] trait IcebergState extends TableState {
   /** Records that the run, whose last commit this is, was undone. */
   def writeRollback(run: RunRecord, statement: String): Unit
 
-  /** Deletes all of it. */
-  def delete(): Unit
+  /** What deletes all of it. It can be called when the table has no property of ours any more. */
+  def deletion(): () => Unit
 }
 
 /**
@@ -65,7 +65,7 @@ final private[iceberg] class HadoopState(dir: StateDir) extends IcebergState {
   override def recover(live: => Set[String]): Unit = dir.pending.recover(live)
   override def notice(name: String): Option[String] = dir.pending.notice(name)
   override def writeRollback(run: RunRecord, statement: String): Unit = dir.writeRollback(run, statement)
-  override def delete(): Unit = dir.delete()
+  override def deletion(): () => Unit = () => dir.delete()
 }
 
 /**
@@ -102,7 +102,7 @@ final private[iceberg] class FileIOState(table: Table, override val branch: Opti
     request.layouts.toSeq.sorted.foreach { case (id, body) =>
       if (!files.exists(layoutFile(id))) files.write(layoutFile(id), body)
     }
-    begun = Some(write(request.record))
+    begun = Some(Cancellation.repeated(write(request.record)))
     begun.map(Record -> _).toMap
   }
 
@@ -129,14 +129,14 @@ final private[iceberg] class FileIOState(table: Table, override val branch: Opti
     publish(Some(write(RunRecord.rolledBack(run.runId, Some(run), statement))))
   }
 
-  override def delete(): Unit = table.io match {
-    case listing: SupportsPrefixOperations => listing.deletePrefix(files.at(""))
+  override def deletion(): () => Unit = table.io match {
+    case listing: SupportsPrefixOperations => () => listing.deletePrefix(files.at(""))
     case _ =>
       val head = pointer.flatMap(h => files.read(headFile(h)).flatMap(Head.read))
       val layouts = runs().flatMap(_.layoutIds.values).distinct.filter(isName).map(layoutFile)
       val lists = (pointer ++ head.flatMap(_.previous)).map(headFile)
-      (list(files.read(_).flatMap(Head.read)).map(e => recordFile(e.name)) ++ layouts ++ lists)
-        .foreach(file => logged(())(files.delete(file)))
+      val all = list(files.read(_).flatMap(Head.read)).map(e => recordFile(e.name)) ++ layouts ++ lists
+      () => all.foreach(file => logged(())(files.delete(file)))
   }
 
   def claim: ClaimFile = new FileIOClaim(files)

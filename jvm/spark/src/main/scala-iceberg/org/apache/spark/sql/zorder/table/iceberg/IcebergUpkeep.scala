@@ -83,13 +83,15 @@ private[iceberg] object IcebergUpkeep {
 
   /** The table's files stay, and so do its snapshots, whose summaries cannot be changed. */
   def remove(opened: IcebergClusterTable): Unit = {
-    opened.state.delete()
+    val delete = opened.state.deletion()
     val ours = opened.properties.keys.filter(ZOrderOption.isOurs)
+    // before the state goes: whoever may not alter the table keeps both
     if (ours.nonEmpty) {
       val update = opened.table.updateProperties()
       ours.foreach(update.remove)
       update.commit()
     }
+    delete()
   }
 }
 

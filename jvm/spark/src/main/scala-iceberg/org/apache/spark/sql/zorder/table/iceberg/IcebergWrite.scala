@@ -38,7 +38,7 @@ import org.apache.spark.sql.zorder.table.file.{
   PinnedPartition,
   RowGroupLimit
 }
-import org.apache.spark.sql.zorder.table.storage.{CrashPoint, DriverReads}
+import org.apache.spark.sql.zorder.table.storage.{Cancellation, CrashPoint, DriverReads}
 
 /**
  * A rewrite that ends in a `replace` commit. Rows that others append meanwhile stay, and so do their equality deletes.
@@ -121,8 +121,8 @@ final private[iceberg] class IcebergWrite(
       replace(request, named)
     } catch {
       case crash: CrashPoint.Crash => throw crash
-      case NonFatal(e) if !submitted => throw e
-      case NonFatal(e) => afterAll(e)
+      case Cancellation.OrNonFatal(e) if !submitted => throw e
+      case Cancellation.OrNonFatal(e) => Cancellation.deferred(e)(afterAll(e))
     }
     CrashPoint.hit("iceberg-committed")
     opened.state.committed(request, committed())

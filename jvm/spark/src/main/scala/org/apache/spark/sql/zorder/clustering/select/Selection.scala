@@ -99,11 +99,12 @@ private[zorder] object Selection {
       overlap: Boolean,
       clusterColumns: Seq[StatColumn]): Selection = {
     val zone = session.sessionState.conf.sessionLocalTimeZone
-    val rest = where.inEach(files, table.partitionSchema, zone)
-    val mayMatch = rest.map { case (partition, left) => partition -> Ignorant.mayMatch(left) }
-    val matchesWholly = rest.map { case (partition, left) => partition -> Ignorant.matchesWholly(left) }
-    def inside(f: DataFile): Boolean = mayMatch(f.partition) && matchesWholly(f.partition)
-    val candidates = files.filter(f => mayMatch(f.partition))
+    val rest = where.inEach(files, table, zone)
+    val conditions = rest.values.toSeq.distinct
+    val mayMatch = conditions.map(left => left -> Ignorant.mayMatch(left)).toMap
+    val matchesWholly = conditions.map(left => left -> Ignorant.matchesWholly(left)).toMap
+    def inside(f: DataFile): Boolean = mayMatch(rest(f.path)) && matchesWholly(rest(f.path))
+    val candidates = files.filter(f => mayMatch(rest(f.path)))
     if (where.paths.isEmpty || candidates.forall(inside))
       selection(files, candidates.filter(f => overlap || inside(f)), None, where)
     else {
@@ -111,7 +112,7 @@ private[zorder] object Selection {
       val footers = Footers.read(session, candidates, clusterColumns ++ columns)
       val taken = footers.filter { f =>
         val file = new FileMatch(bounds(f, where.paths, clusterColumns.length, _))
-        val condition = rest(f.file.partition)
+        val condition = rest(f.file.path)
         if (overlap) file.mayMatch(condition) else file.mayMatch(condition) && file.matchesWholly(condition)
       }
       selection(files, taken.map(_.file), Some(taken), where)
@@ -181,15 +182,23 @@ final private[zorder] case class WhereCondition(
         .getOrElse(e.children.flatMap(pathsIn))
   }
 
-  /** What is left of the condition in each partition that one of the files is in. */
-  def inEach(files: Seq[DataFile], partitionSchema: StructType, zone: String): Map[String, Expression] =
-    files.map(_.partition).distinct.map(p => p -> in(PartitionValues.of(p, partitionSchema, zone))).toMap
+  /** What is left of the condition in each file, by its path. */
+  def inEach(files: Seq[DataFile], table: ClusterTable, zone: String): Map[String, Expression] =
+    files.groupBy(f => (f.partition, table.constants(f))).flatMap { case ((partition, constants), own) =>
+      val left = in(PartitionValues.of(partition, table.partitionSchema, zone), constants)
+      own.map(_.path -> left)
+    }
 
-  /** What is left of the condition in one partition. */
-  def in(values: Seq[Literal]): Expression = {
+  /**
+   * What is left of the condition in one partition.
+   *
+   * @param constants
+   *   other columns that have one value there, by their names
+   */
+  def in(values: Seq[Literal], constants: Map[String, Literal] = Map.empty): Expression = {
     val literal = partitionColumns.map(_.exprId).zip(values).toMap
     padded.transformUp {
-      case a: Attribute => literal.getOrElse(a.exprId, a)
+      case a: Attribute => literal.get(a.exprId).orElse(constants.get(a.name)).getOrElse(a)
       case e if !e.isInstanceOf[Literal] && e.deterministic && e.foldable => WhereCondition.evaluated(e)
     }
   }

@@ -30,9 +30,9 @@ final private[audit] class FilterAudit(session: ClassicSession, table: ClusterTa
   def rows(): Seq[Row] = {
     val files = table.files()
     val zone = session.sessionState.conf.sessionLocalTimeZone
-    val inPartition = where.inEach(files, table.partitionSchema, zone)
+    val inFile = where.inEach(files, table, zone)
     def mayMatch(f: FileFooter)(block: Block): Boolean =
-      new FileMatch(bounds(block)).mayMatch(inPartition(f.file.partition))
+      new FileMatch(bounds(block)).mayMatch(inFile(f.file.path))
 
     val footers = Footers.read(session, files, columns)
     val read = footers.filter(f => mayMatch(f)(f.block(wanted)))

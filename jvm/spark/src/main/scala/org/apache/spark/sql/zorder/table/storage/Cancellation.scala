@@ -36,4 +36,12 @@ private[zorder] object Cancellation {
     try body
     finally if (cancelled) Thread.currentThread.interrupt()
   }
+
+  /** Tried once more: a storage may fail for a moment, and a thread that is interrupted writes nothing. */
+  def repeated[A](write: => A): A =
+    try write
+    catch {
+      case crash: CrashPoint.Crash => throw crash
+      case OrNonFatal(e) => deferred(e)(write)
+    }
 }

@@ -23,7 +23,7 @@ import org.apache.spark.sql.types.{DataType, Decimal, DecimalType}
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.skipping.index.{FileColumn, IndexedColumn, RangeSet}
 import org.apache.spark.sql.zorder.skipping.scan.{BoundsSource, FileBounds, FileIdentity}
-import org.apache.spark.sql.zorder.table.iceberg.{IcebergIndexing, IcebergMetrics}
+import org.apache.spark.sql.zorder.table.iceberg.{IcebergIndexing, IcebergMetrics, IcebergValues}
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.{NormalizedLong, NormalizedValue}
 
@@ -164,19 +164,11 @@ final private class ManifestColumn(field: Types.NestedField, dataType: DataType,
       val value = task.file.partition.get(n, classOf[Object])
       if (value == null) FileColumn.onlyNulls(task.file.recordCount)
       else
-        constant(value).map(normalize) match {
+        IcebergValues.internal(dataType, value).map(normalize) match {
           case Some(v) => FileColumn.between(v, v, 0L)
           case None => FileColumn.Unknown
         }
     }
-  }
-
-  private def constant(value: Object): Option[Any] = (field.`type`.typeId, value) match {
-    case (TypeID.INTEGER | TypeID.DATE, n: Integer) => Some(n)
-    case (TypeID.LONG | TypeID.TIMESTAMP, n: Number) => Some(n.longValue)
-    case (TypeID.DECIMAL, d: java.math.BigDecimal) => decimal(d)
-    case (TypeID.STRING, text: CharSequence) => Some(UTF8String.fromString(text.toString))
-    case _ => None
   }
 
   private def ofFile(file: DataFile): FileColumn = {

@@ -518,22 +518,14 @@ private object RollbackCleanup {
  */
 private object CommitHistory extends Logging {
 
-  /** Tried once more, since a storage may fail for a moment; then it is a warning, and `otherwise` counts. */
+  /** Tried once more; then it is a warning, and `otherwise` counts. */
   def written[A](state: StateDir, otherwise: A)(write: => A): A =
-    try repeated(write)
+    try Cancellation.repeated(write)
     catch {
       case crash: CrashPoint.Crash => throw crash
       case NonFatal(e) =>
         logWarning(s"The history of a commit could not be written under ${state.dir}", e)
         otherwise
-    }
-
-  private def repeated[A](write: => A): A =
-    try write
-    catch {
-      case crash: CrashPoint.Crash => throw crash
-      // a thread that is interrupted writes nothing
-      case NonFatal(e) => Cancellation.deferred(e)(write)
     }
 }
 
