@@ -388,10 +388,11 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
   for ((place, seen) <- Seq("moved-old" -> JournalState.Swapping, "marked" -> JournalState.Prepared))
     test(s"of two exchanges that begin in the same moment, one waits; the first one is at $place") {
       make("external partitioned")
-      val Seq(first, second) = Seq(0, 1).map { p =>
+      val runs = Seq(0, 1).map { p =>
         val table = openName("t")
         stage(table, table.files().filter(_.partition == s"p=$p"), s"r$p")
       }
+      val (first, second) = (runs.head, runs(1))
       def marked = ExchangeMark.of(classic, Some(meta)).marked
       def state(run: Staged) = first.table.store.get(run.journal.txn).map(_.state)
       val begun = new AtomicReference[Future[Unit]]
@@ -414,7 +415,7 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
       try {
         if (place == "marked") away.await()
         Thread.sleep(1000)
-        val both = Seq(first, second).flatMap(state)
+        val both = runs.flatMap(state)
         assert(both.count(_ == JournalState.Swapping) == 1 && state(first).contains(seen), both)
         assert(marked.contains(second.journal.txn))
       } finally {
