@@ -65,12 +65,16 @@ private[zorder] object UnreadableFiles {
       case StorageFailure(said) if StorageFailure.isFull(said) =>
         over(e, "ZORDER_NO_SPACE.RUN", parameters: _*)
       case denied if isDenied(denied) => over(e, "ZORDER_NO_PERMISSION.RUN", parameters: _*)
-      case _: FileNotFoundException =>
+      case missing: FileNotFoundException if isGone(missing) =>
         val gone = new ZOrderConflictException("ZORDER_CONFLICT.FILE_GONE", parameters: _*)
         gone.addSuppressed(e)
         gone
     }
   }
+
+  /** Java says the same of a process that may open no more files, and Spark of its lost shuffle files. */
+  private def isGone(e: FileNotFoundException): Boolean =
+    Option(e.getMessage).forall(said => !said.contains("(Too many open files") && !said.contains("/blockmgr-"))
 
   private def isDenied(e: Throwable): Boolean = e match {
     case _: AccessControlException | _: AccessDeniedException => true
