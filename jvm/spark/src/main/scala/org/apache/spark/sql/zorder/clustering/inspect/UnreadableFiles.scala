@@ -37,6 +37,12 @@ private[zorder] object UnreadableFiles {
     try explained(table.name)(body)
     finally table.close()
 
+  /** Whether a read failed before anything of the file was read: it says nothing about what is in the file. */
+  def isNotOpened(e: Throwable): Boolean = ExceptionUtils.getThrowables(e).exists {
+    case _: FileNotFoundException => true
+    case other => isDenied(other)
+  }
+
   private def reason(table: String, e: Throwable): Option[ZOrderException] = {
     // the first cause first
     val causes = ExceptionUtils.getThrowables(e).toSeq.reverse
