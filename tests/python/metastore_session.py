@@ -165,6 +165,19 @@ def overlap(spark):
         spark.sql("DROP TABLE sales.inner")
 
 
+def hives(spark):
+    """What is said of tables that Hive's own reader scans: one of text, and one of Parquet by a setting."""
+    spark.sql("CREATE TABLE sales.textual (a INT) STORED AS TEXTFILE")
+    spark.sql("CREATE TABLE sales.packed (a INT) STORED AS PARQUET")
+    spark.sql("SET spark.sql.hive.convertMetastoreParquet = false")
+    query = "SELECT * FROM sales.textual JOIN sales.packed USING (a)"
+    rows = spark.sql(f"ZORDER EXPLAIN {query}").collect()
+    spark.sql("RESET spark.sql.hive.convertMetastoreParquet")
+    for table in ("textual", "packed"):
+        spark.sql(f"DROP TABLE sales.{table}")
+    return [[row["table"], row["considered"], row["reason"], row["summary"]] for row in rows]
+
+
 def by_thrift():
     with thrift_metastore.running(FOLDER) as address:
         spark = session("hive.metastore.uris", address)
@@ -183,6 +196,7 @@ def embedded():
     facts["daily"] = daily(spark)
     facts["sized"] = sized(spark)
     facts["overlap"] = overlap(spark)
+    facts["hives"] = hives(spark)
     home = location(spark, "sales.managed")
     spark.sql("ZORDER VACUUM sales.managed RETAIN 0 HOURS")
     spark.sql("ZORDER REMOVE sales.managed")

@@ -93,6 +93,21 @@ def test_spark_defaults_are_read_as_java_does(tmp_path, monkeypatch, text):
     assert jars(spark_zorder.configure(Builder()))[0] == "s3://b/env=prod/x.jar"
 
 
+def test_lines_of_spark_defaults_go_on_behind_a_backslash_and_comments_may_have_any_encoding(
+    tmp_path, monkeypatch
+):
+    text = (
+        "# für alle \\\nspark.sql.extensions org.D,\\\n    org.I\n"
+        "spark.jars /x/a.jar,\\\n\t/x/b.jar\nspark.x y\\\\\nspark.app.name z\\"
+    )
+    (tmp_path / "spark-defaults.conf").write_text(text, encoding="latin-1")
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    builder = spark_zorder.configure(Builder())
+    assert extensions(builder) == ["org.D", "org.I", _install.EXTENSION]
+    assert jars(builder) == ["/x/a.jar", "/x/b.jar", _install.jar_path()]
+    assert _install._of_files("spark.app.name") == "z"
+
+
 @pytest.mark.parametrize("place", ["builder", "defaults"])
 def test_packages_of_a_builder_or_of_defaults_are_kept_on_executors(monkeypatch, tmp_path, place):
     """Jars of a builder would take the place of what spark-submit finds, which has those of packages."""

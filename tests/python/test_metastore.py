@@ -38,6 +38,14 @@ def test_a_table_that_spark_cannot_read_hides_no_other(facts):
     assert "HOLDS_TABLE" in facts["overlap"] and "inner" in facts["overlap"], facts["overlap"]
 
 
+def test_tables_that_hives_reader_scans_are_explained(facts):
+    rows = sorted(facts["hives"])
+    assert [table.rsplit(".", 1)[-1] for table, *_ in rows] == ["packed", "textual"], rows
+    for _, considered, reason, summary in rows:
+        assert (considered, summary) == (None, None), rows
+        assert "Hive's reader" in reason and "spark.sql.hive.convertMetastoreParquet" in reason, rows
+
+
 @pytest.mark.long
 def test_the_same_on_a_metastore_that_is_reached_by_thrift(tmp_path):
     for table, found in facts_of("metastore_session.py", tmp_path, "thrift").items():

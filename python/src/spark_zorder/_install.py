@@ -281,7 +281,23 @@ def _property_files() -> list[Path]:
 def _of_file(file: Path, key: str) -> str | None:
     if not file.is_file():
         return None
-    lines = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
-    found = [_PROPERTY.fullmatch(line) for line in lines if not line.startswith(("#", "!"))]
+    # other encodings occur in comments, and Java reads such a file, too
+    lines = _lines(file.read_text(encoding="utf-8", errors="replace"))
+    found = [_PROPERTY.fullmatch(line) for line in lines]
     values = [match[2] for match in found if match is not None and match[1] == key]
     return values[-1] if values else None
+
+
+def _lines(text: str) -> list[str]:
+    """The lines as Java reads them, without comments: one that ends in a backslash goes on in the next one."""
+    lines = iter(text.split("\n"))
+    found = []
+    for first in lines:
+        line = first.lstrip()
+        if line.startswith(("#", "!")):
+            continue
+        # an even number of backslashes stands for backslashes
+        while (len(line) - len(line.rstrip("\\"))) % 2 == 1:
+            line = line[:-1] + next(lines, "").lstrip()
+        found.append(line.strip())
+    return found

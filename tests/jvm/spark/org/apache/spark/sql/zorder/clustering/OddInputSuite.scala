@@ -3,15 +3,16 @@ package org.apache.spark.sql.zorder.clustering
 import java.io.InterruptedIOException
 import java.nio.file.{Files, Path}
 
-import org.apache.hadoop.fs.{LocalFileSystem, Path => HPath}
+import org.apache.hadoop.fs.{FSDataInputStream, LocalFileSystem, Path => HPath}
 import org.scalatest.concurrent.Eventually.eventually
 import org.scalatest.concurrent.PatienceConfiguration.Timeout
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.{Seconds, Span}
 
+import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.zorder.QuickRawFileSystem
 import org.apache.spark.sql.zorder.clustering.request.PinnedSession
-import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.{Cancellation, CrashPoint}
 import sparkzorder.{LongTest, ShortRun, Steps}
 import sparkzorder.mark.SameOnAllLines
 
@@ -253,6 +254,20 @@ class OddInputSuite extends AnyFunSuite with RunFixture with Steps {
     }
   }
 
+  test("a run that is cancelled while a file is read on trial says so, and nothing of the file") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      for (x <- Seq("int", "bigint"))
+        spark.range(0, 10, 1, 1).selectExpr("id AS a", s"cast(id as $x) AS x")
+          .write.mode("append").parquet(path.toString)
+      val before = listing(path)
+      val e = intercept[Exception](withConf(CancellingFileSystem.settings: _*)(
+        zorder(path, "BY (a) WITH (fileCount = 2, force = true)")))
+      assert(Cancellation.ofJob(e), e)
+      assert(listing(path) === before)
+    }
+  }
+
   test("an interrupted run leaves no job behind") {
     withTempDir { dir =>
       val path = dir.resolve("t")
@@ -316,5 +331,27 @@ private object InterruptedFileSystem {
   /** A session goes through it while it has these settings. */
   val settings: Seq[(String, String)] = Seq(
     "fs.file.impl" -> classOf[InterruptedFileSystem].getName,
+    "fs.file.impl.disable.cache" -> "true")
+}
+
+/** The local disk, on which a run is cancelled as soon as a task of its step `footers` opens a file. */
+class CancellingFileSystem extends LocalFileSystem(new CancellingRawFileSystem)
+
+class CancellingRawFileSystem extends QuickRawFileSystem {
+  override def open(path: HPath, bufferSize: Int): FSDataInputStream = {
+    Option(TaskContext.get()).foreach { task =>
+      if (Option(task.getLocalProperty("spark.job.description")).exists(_.endsWith(": footers"))) {
+        SparkContext.getOrCreate().cancelJobGroup(task.getLocalProperty("spark.jobGroup.id"))
+        // until the cancellation interrupts it
+        Thread.sleep(5000)
+      }
+    }
+    super.open(path, bufferSize)
+  }
+}
+
+private object CancellingFileSystem {
+  val settings: Seq[(String, String)] = Seq(
+    "fs.file.impl" -> classOf[CancellingFileSystem].getName,
     "fs.file.impl.disable.cache" -> "true")
 }

@@ -26,6 +26,7 @@ import org.apache.spark.sql.zorder.stats.{
 import org.apache.spark.sql.zorder.stats.schema.{FileSpelling, SchemaUnion, TruncatedTimestamps}
 import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns}
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.storage.Cancellation
 
 /**
  * What the footers of the selected files contain: schema, sizes, statistics.
@@ -337,7 +338,7 @@ private object TrialRead {
   private def widened(footer: FileFooter, union: SchemaUnion): Set[String] =
     if (union.widened.isEmpty) Set.empty else union.widened.getOrElse(footer.schema, Set.empty)
 
-  /** Reads the columns of the file. */
+  /** What came of reading the columns of the file. */
   private def failure(
       session: ClassicSession,
       table: ClusterTable,
@@ -349,7 +350,7 @@ private object TrialRead {
       val wanted = rows.output.filter(a => columns.fieldNames.contains(a.name))
       Shims.ofRows(session, Project(wanted, rows.plan)).queryExecution.toRdd.foreach(_ => ())
       None
-    } catch { case NonFatal(e) => Some(e) }
+    } catch { case NonFatal(e) if !Cancellation.ofJob(e) && !UnreadableFiles.isNotOpened(e) => Some(e) }
 
   private def refuseColumn(
       footer: FileFooter,

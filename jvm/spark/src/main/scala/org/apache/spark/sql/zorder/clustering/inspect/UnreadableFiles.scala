@@ -37,6 +37,12 @@ private[zorder] object UnreadableFiles {
     try explained(table.name)(body)
     finally table.close()
 
+  /** Whether a read failed before anything of the file was read: it says nothing about what is in the file. */
+  def isNotOpened(e: Throwable): Boolean = ExceptionUtils.getThrowables(e).exists {
+    case _: FileNotFoundException => true
+    case other => isDenied(other)
+  }
+
   private def reason(table: String, e: Throwable): Option[ZOrderException] = {
     // the first cause first
     val causes = ExceptionUtils.getThrowables(e).toSeq.reverse
@@ -65,12 +71,16 @@ private[zorder] object UnreadableFiles {
       case StorageFailure(said) if StorageFailure.isFull(said) =>
         over(e, "ZORDER_NO_SPACE.RUN", parameters: _*)
       case denied if isDenied(denied) => over(e, "ZORDER_NO_PERMISSION.RUN", parameters: _*)
-      case _: FileNotFoundException =>
+      case missing: FileNotFoundException if isGone(missing) =>
         val gone = new ZOrderConflictException("ZORDER_CONFLICT.FILE_GONE", parameters: _*)
         gone.addSuppressed(e)
         gone
     }
   }
+
+  /** Java says the same of a process that may open no more files, and Spark of its lost shuffle files. */
+  private def isGone(e: FileNotFoundException): Boolean =
+    Option(e.getMessage).forall(said => !said.contains("(Too many open files") && !said.contains("/blockmgr-"))
 
   private def isDenied(e: Throwable): Boolean = e match {
     case _: AccessControlException | _: AccessDeniedException => true

@@ -217,7 +217,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       try new Rebase(context, write, writeRows(_, write, _, _), readBack(plan, _))(plan, written)
       catch {
         case crash: CrashPoint.Crash => throw crash
-        case NonFatal(e) =>
+        case NonFatal(e) if !Cancellation.ofJob(e) =>
           logWarning("A run could not be put on what others have written since", e)
           conflict.addSuppressed(e)
           None

@@ -4,6 +4,7 @@ import scala.util.Try
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.catalog.HiveTableRelation
 import org.apache.spark.sql.catalyst.expressions.{Expression, IsNotNull, PlanExpression}
 import org.apache.spark.sql.catalyst.plans.{Inner, LeftSemi}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -52,6 +53,7 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
   }))
 
   private val SparksNodes = "org.apache.spark.sql.execution."
+  private val HivesScan = "org.apache.spark.sql.hive.execution.HiveTableScanExec"
   private val CometsBroadcast = "org.apache.spark.sql.comet.CometBroadcastExchangeExec"
 
   /**
@@ -143,6 +145,21 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
         Nil,
         "cached: no file is read")
     case s: BatchScanExec if files.wantsAll => files.explained(s)
+    case HivesTable(table) if files.wantsAll =>
+      ExplainedScan(
+        ColumnPath.sql(table.tableMeta.identifier.nameParts),
+        None,
+        None,
+        0,
+        Nil,
+        FileScans.HivesReader)
+  }
+
+  /** The table that Hive's own reader scans. Its class is there only with spark-hive, so its name is asked. */
+  private object HivesTable {
+    def unapply(p: SparkPlan): Option[HiveTableRelation] =
+      if (p.getClass.getName != HivesScan) None
+      else p.productIterator.collectFirst { case table: HiveTableRelation => table }
   }
 
   /** @param who the subject of the sentence about the scan */
@@ -442,6 +459,9 @@ private object FileScans {
   val Aggregated = "the index itself answers for the other files"
   val OwnFilters = "no filter that leaves out files beyond those that the format itself leaves out"
   val LaterPartitions = "the keys of a join or subquery leave out partitions when the query runs"
+  val HivesReader: String =
+    "read by Hive's reader, which leaves out no file of a partition; Spark's own reads Parquet where " +
+      "spark.sql.hive.convertMetastoreParquet is true"
   val KeysOfComet: String =
     "DataFusion Comet broadcasts the table that it is joined with, so that no keys are known: " +
       "spark.comet.exec.broadcastExchange.enabled = false gives the broadcast back to Spark"

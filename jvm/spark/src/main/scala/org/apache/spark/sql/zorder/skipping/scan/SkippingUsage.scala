@@ -6,11 +6,12 @@ import java.util.concurrent.atomic.LongAdder
 import scala.collection.JavaConverters._
 
 import org.apache.hadoop.fs.Path
+import org.apache.spark.SparkEnv
 import org.apache.spark.internal.Logging
 
 /**
- * What skipping has done in this JVM for the scans of one table, or for those that filter on one of its
- * columns.
+ * What skipping has done in this application for the scans of one table, or for those that filter on one of
+ * its columns.
  *
  * @param column
  *   None for all scans of the table
@@ -61,6 +62,17 @@ object SkippingUsage extends Logging {
           eldest: java.util.Map.Entry[(String, Option[String]), Sums]): Boolean = size() > MostKept
     })
 
+  /** The id of the application whose scans are counted. */
+  private var application = ""
+
+  /** Forgets what another application of this JVM has read, such as one before `spark.stop()` in a notebook. */
+  private def ofApplication(): java.util.Map[(String, Option[String]), Sums] = sums.synchronized {
+    val now = Option(SparkEnv.get).flatMap(_.conf.getOption("spark.app.id")).getOrElse(application)
+    if (now != application) sums.clear()
+    application = now
+    sums
+  }
+
   /** Whether a query is planned on this thread only to be explained. */
   private val explaining = ThreadLocal.withInitial[Boolean](() => false)
 
@@ -81,8 +93,9 @@ object SkippingUsage extends Logging {
   private[skipping] def scanned(root: Path, columns: Seq[String], files: SkippedCounts): Unit =
     if (!explaining.get) {
       val table = root.toString
+      val counted = ofApplication()
       (None +: columns.map(Option(_))).foreach(c =>
-        sums.computeIfAbsent((table, c), _ => new Sums).add(files))
+        counted.computeIfAbsent((table, c), _ => new Sums).add(files))
       logInfo(
         s"$root: ${files.pruned} of ${files.considered} files left out by statistics, ${files.unknown} without any, " +
           f"in ${files.nanos / 1e6}%.1f ms")
@@ -90,7 +103,7 @@ object SkippingUsage extends Logging {
 
   /** The usage by table: for each first the whole table, then its columns by name. */
   def all: Seq[TableUsage] =
-    sums.synchronized(sums.asScala.toList).sortBy { case ((table, column), _) =>
+    sums.synchronized(ofApplication().asScala.toList).sortBy { case ((table, column), _) =>
       (table, column.getOrElse(""))
     }.map { case ((table, column), s) => s.usage(table, column) }
 }

@@ -304,7 +304,16 @@ final private[function] class FunctionRelation(
     with TableScan {
   private lazy val rows: Seq[Row] = find()
 
-  override def buildScan(): RDD[Row] = sqlContext.sparkContext.parallelize(rows, 1)
+  override def buildScan(): RDD[Row] = {
+    val tasks = (rows.length + FunctionRelation.RowsOfATask - 1) / FunctionRelation.RowsOfATask
+    sqlContext.sparkContext.parallelize(rows, math.max(1, tasks))
+  }
 
   override def toString: String = name
+}
+
+private[function] object FunctionRelation {
+
+  /** A task takes its rows along, and a message to an executor has a greatest size. */
+  private val RowsOfATask = 1000
 }
