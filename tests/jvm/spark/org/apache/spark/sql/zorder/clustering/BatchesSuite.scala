@@ -102,6 +102,21 @@ class BatchesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("FULL that a limit ends comes to all partitions when it is said again", LongTest) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      partitioned(path)
+      done(zorder(path, s"$run)"))
+      val before = read(path).inputFiles.toSet
+      for (fulls <- 1 to 4) {
+        val row = zorder(path, s"FULL $run, maxBytesInFlight = 1, maxInputBytes = 1)")
+        assert(status(row) === "PARTIAL" && reason(row).contains("have waited longest"), reason(row))
+        assert(read(path).inputFiles.count(before) === 4 * (4 - fulls))
+      }
+      sameRows(numbers(16000).selectExpr("*", "cast(id % 4 as int) AS p"), read(path))
+    }
+  }
+
   test("partitions that would gain nothing do not keep a limit from those behind them", LongTest) {
     for (limit <- Seq("maxInputBytes = 1", "maxDuration = '0s'")) withTempDir { dir =>
       val path = dir.resolve("t")

@@ -81,4 +81,20 @@ class EmptyTableSuite extends AnyFunSuite with RunFixture {
       assert(read(path).count() === 4500)
     }
   }
+
+  test("an append without rows is not written again because another partition has outgrown its layout") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val run = "BY (a, b) WITH (fileCount = 4, force = true)"
+      numbers(8000).selectExpr("*", "1 + id % 2 p").write.partitionBy("p").parquet(path.toString)
+      done(zorder(path, run))
+      numbers(4000).where("id < 0").write.mode("append").parquet(path.resolve("p=1").toString)
+      numbers(9000).write.mode("append").parquet(path.resolve("p=2").toString)
+      def files(p: Int): Set[String] = read(path).inputFiles.filter(_.contains(s"/p=$p/")).toSet
+      val (idle, grown) = (files(1), files(2))
+      val row = done(keepsRows(path)(zorder(path, run)))
+      assert(reason(row).contains("no rows") && metric[Long](row, "rows") === 13000, reason(row))
+      assert(files(1) === idle && files(2).intersect(grown).isEmpty)
+    }
+  }
 }

@@ -111,6 +111,23 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
     }
   }
 
+  test("the footers of thousands of files are fewer bytes than Spark takes of a job") {
+    inTempDir { dir =>
+      val names = (0 until 20).map(i => s"c$i")
+      spark.range(100).selectExpr(names.map(c => s"id $c"): _*).coalesce(1)
+        .write.parquet(dir.resolve("t").toString)
+      val file = parquetFiles(dir).head
+      val (conf, key) = (spark.sparkContext.conf, "spark.driver.maxResultSize")
+      val before = conf.getOption(key)
+      conf.set(key, "2m")
+      try {
+        val columns = names.map(c => StatColumn(Seq(c), LongType))
+        val read = Footers.read(session, Seq.fill(4000)(file), columns)
+        assert(read.length == 4000 && read.forall(_.rows == 100))
+      } finally before.fold(conf.remove(key))(text => conf.set(key, text))
+    }
+  }
+
   test("pages that are read with the footers are those that are read alone, of the first columns") {
     inTempDir { dir =>
       spark.range(0, 4000, 1, 3).selectExpr("id", "-id other").write

@@ -389,6 +389,12 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
       val row = done(keeps(path)(zorder(path, s"FULL BY (a, b) ${options(path, 3, files = 8)}")))
       assert(metric[Long](row, "partitionsOptimized") === 3, reason(row))
       assert(read(path).inputFiles.toSet.intersect(before).isEmpty)
+      // the first partition, and a step of the second
+      def limited = zorder(path, s"FULL BY (a, b) ${options(path, 3, ", maxInputBytes = 1", files = 8)}")
+      for (goesOn <- Seq("partitions that have waited longest", "without FULL continues the steps")) {
+        val part = limited
+        assert(status(part) === "PARTIAL" && reason(part).contains(goesOn), reason(part))
+      }
     }
   }
   test("FULL takes the other partitions though the one under way is deleted between two steps") {

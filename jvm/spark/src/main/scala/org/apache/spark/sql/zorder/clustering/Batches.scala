@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.clustering
 
 import scala.annotation.tailrec
+import scala.collection.mutable
 
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.expr.layout.LayoutRef
@@ -8,8 +9,10 @@ import org.apache.spark.sql.zorder.clustering.forecast.Forecast
 import org.apache.spark.sql.zorder.clustering.inspect.Inspection
 import org.apache.spark.sql.zorder.clustering.plan.{FileCount, GrowthPlan, PlacedPartition}
 import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunReport, RunStatus}
+import org.apache.spark.sql.zorder.clustering.request.RunContext
 import org.apache.spark.sql.zorder.clustering.rewrite.RewritePlan
-import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.file.{DataFile, PinnedPartition}
 
 /**
  * The commits of one statement. A batch is some whole partitions of the table, or a step of one that is too
@@ -149,6 +152,44 @@ final private[clustering] case class WaitingPartition(directory: String, bytes: 
 private[clustering] object WaitingPartition {
   def apply(directory: String, files: Seq[DataFile]): WaitingPartition =
     WaitingPartition(directory, files.map(_.length).sum)
+
+  /**
+   * Partitions that are clustered anew, in the order in which batches take them: by directory. FULL takes those first
+   * that have waited longest since a run has written all their files; where a limit ends it, it would begin with the
+   * same ones each time that it is said.
+   */
+  def inOrder(context: RunContext, partitions: Seq[PinnedPartition]): Seq[WaitingPartition] = {
+    val byDirectory = partitions.sortBy(_.directory)
+    val ordered =
+      if (!context.request.full || partitions.length < 2) byDirectory
+      else {
+        val written = lastWritten(context.table, partitions.flatMap(_.files))
+        // files that no run has written came later, unless there are no others
+        def oldest(p: PinnedPartition): Int = {
+          val runs = p.files.flatMap(f => written.get(key(context.table, f)))
+          if (runs.isEmpty) -1 else runs.min
+        }
+        byDirectory.sortBy(oldest)
+      }
+    ordered.map(p => WaitingPartition(p.directory, p.files))
+  }
+
+  /** The places among all runs of those that have written these files. */
+  private def lastWritten(table: ClusterTable, files: Seq[DataFile]): collection.Map[(String, Long), Int] = {
+    val present = files.map(key(table, _)).toSet
+    val last = mutable.HashMap.empty[(String, Long), Int]
+    for {
+      (run, n) <- table.state.standing().zipWithIndex
+      file <- run.files
+    } {
+      val name = (file.path, file.length)
+      if (present(name)) last(name) = n
+    }
+    last
+  }
+
+  /** By what a record names a file. */
+  private def key(table: ClusterTable, file: DataFile): (String, Long) = (table.recorded(file), file.length)
 }
 
 /**
@@ -181,6 +222,13 @@ final private[clustering] case class Batch(
         if (left.isEmpty) steps else s"$steps, and $partitions"
     }
   }
+
+  /** How a statement that a limit has ended goes on: the end of a sentence. */
+  def goesOn(full: Boolean): String =
+    if (!full) "run the same statement again to continue"
+    else if (underway.isDefined)
+      "the same statement without FULL continues the steps, and with FULL they begin anew"
+    else "run the same statement again to continue with the partitions that have waited longest"
 }
 
 /**

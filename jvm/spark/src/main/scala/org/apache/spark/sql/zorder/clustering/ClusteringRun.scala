@@ -26,6 +26,7 @@ import org.apache.spark.sql.zorder.querylog.QueryLog
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.make.IndexUpkeep
 import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, StateDir}
+import org.apache.spark.sql.zorder.table.file.PinnedPartition
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.{DriverReads, RunClaim}
 
@@ -71,7 +72,7 @@ object ClusteringRun {
         context
       }
       // once for all batches, and for those that stand when one fails
-      try runBatches(table, contextOn, batches, () => open(), index)
+      try runBatches(table, contextOn, batches, () => open(), index, request.full)
       catch { case e: Throwable => progress.cancelJobs(); throw e }
       finally index.foreach(_.afterCommits(request.target))
     })
@@ -95,6 +96,8 @@ object ClusteringRun {
    *
    * @param contextOn
    *   resolves the statement against the table of a batch
+   * @param full
+   *   whether the statement says FULL
    */
   @tailrec
   private def runBatches(
@@ -103,18 +106,18 @@ object ClusteringRun {
       batches: Batches,
       reopen: () => ClusterTable,
       index: Option[IndexUpkeep],
+      full: Boolean,
       earlier: Option[RunReport] = None): RunReport = {
     val result = runBatch(table, contextOn, batches, index)
     val report = earlier.fold(result.report)(_.and(result.report))
     val limit = batches.limitReached(report)
     if (result.batch.isLast) report
     else if (limit.isDefined)
-      report.partial(
-        s"${limit.get}, and ${result.batch.remaining}: run the same statement again to continue.")
+      report.partial(s"${limit.get}, and ${result.batch.remaining}: ${result.batch.goesOn(full)}.")
     else {
       // Spark deletes a batch's shuffle files only after the garbage collector has freed their dependencies
       System.gc()
-      runBatches(reopen(), contextOn, batches.after(result.batch), reopen, index, Some(report))
+      runBatches(reopen(), contextOn, batches.after(result.batch), reopen, index, full, Some(report))
     }
   }
 
@@ -220,17 +223,20 @@ final private class BatchRun(context: RunContext, batches: Batches) {
 
   /** Clusters all selected files anew, wherever they are in a layout. */
   private def full(selected: Selection): BatchResult = {
-    val batch = next(selected.files.groupBy(_.partition).toSeq.map { case (p, files) =>
-      WaitingPartition(p, files)
-    })
+    val batch = next(WaitingPartition.inOrder(context, PinnedPartition.of(selected.files)))
     val later = selected.files.filterNot(f => batch.finished(f.partition))
     newLayout(selected.without(later), batch)
   }
 
-  /** The partitions of this batch; a dry run looks at all partitions at once. */
+  /**
+   * The partitions of this batch; a dry run looks at all partitions at once.
+   *
+   * @param partitions
+   *   in the order in which they are taken
+   */
   private def next(partitions: Seq[WaitingPartition]): Batch =
     if (request.dryRun) Batch(partitions.map(_.directory).toSet)
-    else batches.next(partitions.sortBy(_.directory), tableBytes)
+    else batches.next(partitions, tableBytes)
 
   /** Leaves partitions in place alone, continues a partition that is underway, and clusters the others. */
   private def byPlacement(selected: Selection): BatchResult = {
@@ -239,6 +245,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     val placement =
       new Placement(table, columns, curve, options, toMove, batches.deletesRewritten, ownSteps).of(selected)
     val waiting = placement.filterNot(_.nothingToDo).map(p => WaitingPartition(p.directory, p.all))
+      .sortBy(_.directory)
     val underway = placement.find(p =>
       if (batches.underway.isDefined) batches.underway.exists(_.directory == p.directory)
       else p.byRegion.nonEmpty)

@@ -52,8 +52,11 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     // files that have lost all their rows leave no file when they are written again
     val (waiting, idle) =
       partitions.partition { case (p, _) => p.newFilesAfter.isDefined || input.rows(p.newFiles) > 0 }
-    if (waiting.isEmpty) Some(Planned.Ended(noRows(idle.map(_._1), selected)))
-    else grown(waiting, input, selected, idle.map(_._1.directory).toSet, gains)
+    def idleAlone: Option[Planned] =
+      if (idle.isEmpty) None else Some(Planned.Ended(noRows(idle.map(_._1), selected)))
+    // idle ones are finished before others are clustered anew, or they would be clustered with them
+    if (waiting.isEmpty) idleAlone
+    else grown(waiting, input, selected, idle.map(_._1.directory).toSet, gains).orElse(idleAlone)
   }
 
   /** New files without rows are rewritten only together with others. */

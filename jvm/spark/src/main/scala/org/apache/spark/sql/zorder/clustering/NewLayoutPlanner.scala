@@ -230,7 +230,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
     }
 
   private def waiting(input: Inspection): Seq[WaitingPartition] =
-    input.partitions.map(p => WaitingPartition(p.directory, p.files)).sortBy(_.directory)
+    WaitingPartition.inOrder(context, input.partitions)
 
   private def emptyLogNote: String = log.filter(_.queries.isEmpty).fold("") { l =>
     s" The query log ${l.name} has no query on ${table.name}: all columns were given the same weight."

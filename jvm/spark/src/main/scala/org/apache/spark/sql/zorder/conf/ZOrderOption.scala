@@ -198,7 +198,7 @@ object ZOrderOption {
       "maxInputBytes",
       "bytes, or with k, m, g",
       "none",
-      "After reading so much, a statement begins no further batch and ends as PARTIAL. The same statement, without FULL, continues from there.",
+      "After reading so much, a statement begins no further batch and ends as PARTIAL. The same statement continues with the rest.",
       (o, v) => o.copy(maxInputBytes = v)
     ),
     option(OptionValue.millis)(

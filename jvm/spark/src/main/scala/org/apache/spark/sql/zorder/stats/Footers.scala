@@ -126,11 +126,13 @@ private[stats] object FooterJob {
       described(sc, s"spark-zorder: $what of ${files.size} files")(refused {
         sc.parallelize(tasks, tasks.size).map { bytes =>
           val slice = Utils.deserialize[Array[DataFile]](bytes, classOf[DataFile].getClassLoader)
-          try Utils.serialize(body(shipped.value, slice.toSeq).toArray[Any])
+          // packed, since Spark limits the bytes of all results of a job (spark.driver.maxResultSize)
+          try Deflated.of(Utils.serialize(body(shipped.value, slice.toSeq).toArray[Any]))
           finally slice.flatMap(_.own).distinct.foreach(_.release())
         }.collect()
       }).toSeq.flatMap { bytes =>
-        Utils.deserialize[Array[Any]](bytes, classOf[DataFile].getClassLoader).toSeq.asInstanceOf[Seq[T]]
+        Utils.deserialize[Array[Any]](Deflated.plain(bytes), classOf[DataFile].getClassLoader)
+          .toSeq.asInstanceOf[Seq[T]]
       }
     }
   }

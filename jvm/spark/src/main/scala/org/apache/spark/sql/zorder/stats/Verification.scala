@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.stats
 
 import java.util.IdentityHashMap
 
+import scala.collection.mutable
+
 import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.catalyst.util.QuotingUtils
 import org.apache.spark.sql.functions._
@@ -89,28 +91,48 @@ private[stats] final case class Leaves(
 private[stats] object Leaves {
   def of(footers: Seq[FileFooter], stored: LeafColumn => Option[Seq[String]]): Seq[Leaves] = {
     val allRows = footers.map(_.rows).sum
+    val sums = mutable.LinkedHashMap.empty[Seq[String], LeafSums]
     // once for all files that share a schema: a format may look for a leaf among thousands of columns
-    val keys = new IdentityHashMap[FileSchema, IndexedSeq[Option[Seq[String]]]]
-    val all = for {
-      footer <- footers
-      schema = footer.schema
-      (found, i) <- keys.computeIfAbsent(schema, _ => schema.leaves.map(stored)).zipWithIndex
-      key <- found
-    } yield (key, schema.leaves(i), footer, i)
-    all.groupBy(_._1).toSeq.sortBy(_._1.mkString(".")).map { case (key, found) =>
-      val (_, first, firstFile, _) = found.head
-      val nulls = found.map { case (_, _, footer, i) => footer.nulls(i) }
-      Leaves(
-        key,
-        first.name,
-        firstFile.file.path,
-        types = found.map { case (_, leaf, _, _) => leaf.sameType }.distinct,
-        repeated = found.exists(_._2.maxRepetition > 0),
-        nulls = if (nulls.contains(-1L)) None else Some(nulls.sum),
-        values = found.map { case (_, _, footer, i) => footer.values(i) }.sum,
-        absentRows = allRows - found.map(_._3.rows).sum)
+    val bySchema = new IdentityHashMap[FileSchema, IndexedSeq[Option[LeafSums]]]
+    for (footer <- footers) {
+      val leaves = footer.schema.leaves
+      def sumsOf(leaf: LeafColumn): Option[LeafSums] =
+        stored(leaf).map(key => sums.getOrElseUpdate(key, new LeafSums(key, leaf.name, footer.file.path)))
+      val found = bySchema.computeIfAbsent(footer.schema, _ => leaves.map(sumsOf(_)))
+      for (i <- leaves.indices) found(i).foreach(_.add(leaves(i), footer, i))
     }
+    sums.values.toSeq.sortBy(_.key.mkString(".")).map(_.leaves(allRows))
   }
+}
+
+/** The sums of a leaf while its files are gone through: there may be hundreds of leaves in each of many files. */
+final private class LeafSums(val key: Seq[String], name: String, file: String) {
+  private val types = mutable.LinkedHashSet.empty[String]
+  private var repeated = false
+  private var isCounted = true
+  private var nulls = 0L
+  private var values = 0L
+  private var rows = 0L
+
+  /** @param i the number of the leaf in the file */
+  def add(leaf: LeafColumn, footer: FileFooter, i: Int): Unit = {
+    types += leaf.sameType
+    repeated ||= leaf.maxRepetition > 0
+    if (footer.nulls(i) < 0) isCounted = false else nulls += footer.nulls(i)
+    values += footer.values(i)
+    rows += footer.rows
+  }
+
+  /** @param allRows of all files, also of those without the leaf */
+  def leaves(allRows: Long): Leaves = Leaves(
+    key,
+    name,
+    file,
+    types.toSeq,
+    repeated,
+    if (isCounted) Some(nulls) else None,
+    values,
+    absentRows = allRows - rows)
 }
 
 /**

@@ -12,7 +12,7 @@ import java.io.{
 }
 import java.nio.ByteBuffer
 import java.util.concurrent.{ConcurrentHashMap, ExecutionException}
-import java.util.zip.{CRC32, Deflater, DeflaterOutputStream, InflaterInputStream, ZipException}
+import java.util.zip.{CRC32, InflaterInputStream, ZipException}
 
 import scala.util.control.NonFatal
 
@@ -20,6 +20,7 @@ import org.apache.hadoop.fs.{ChecksumException, FSDataInputStream, FileStatus, F
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.expr.normalized.NormalizedLongType
+import org.apache.spark.sql.zorder.stats.Deflated
 
 /**
  * An index as one immutable file, column by column, so that a query loads the columns it filters on and no
@@ -58,7 +59,7 @@ private[skipping] object IndexFile {
     data.writeLong(Magic)
     def section(write: DataOutputStream => Unit): Section = {
       val plain = packedBytes(write)
-      val packed = deflated(plain)
+      val packed = Deflated.of(plain)
       val at = out.size
       data.write(packed)
       Section(at.toLong, packed.length, plain.length, crc(packed))
@@ -365,17 +366,6 @@ private[skipping] object IndexFile {
     val data = new DataOutputStream(out)
     write(data)
     data.flush()
-    out.toByteArray
-  }
-
-  private def deflated(plain: Array[Byte]): Array[Byte] = {
-    val out = new ByteArrayOutputStream(plain.length / 2 + 64)
-    val deflater = new Deflater(Deflater.BEST_SPEED)
-    try {
-      val packer = new DeflaterOutputStream(out, deflater, 1 << 16)
-      packer.write(plain)
-      packer.finish()
-    } finally deflater.end()
     out.toByteArray
   }
 
