@@ -289,7 +289,7 @@ def _of_file(file: Path, key: str) -> str | None:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines as Java reads them, without comments: one that ends in a backslash goes on in the next one."""
+    """The lines without comments; as in Java, one that ends in a backslash goes on in the next one."""
     lines = iter(text.split("\n"))
     found = []
     for first in lines:

@@ -391,7 +391,7 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
       assert(read(path).inputFiles.toSet.intersect(before).isEmpty)
       // the first partition, and a step of the second
       def limited = zorder(path, s"FULL BY (a, b) ${options(path, 3, ", maxInputBytes = 1", files = 8)}")
-      for (goesOn <- Seq("partitions that have waited longest", "without FULL continues the steps")) {
+      for (goesOn <- Seq("have waited longest come first", "without FULL continues the steps")) {
         val part = limited
         assert(status(part) === "PARTIAL" && reason(part).contains(goesOn), reason(part))
       }

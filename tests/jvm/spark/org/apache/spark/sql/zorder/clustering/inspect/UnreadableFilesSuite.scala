@@ -50,6 +50,7 @@ class UnreadableFilesSuite extends AnyFunSuite {
       new FileNotFoundException("/t/part-0.parquet (Permission denied)") -> "ZORDER_NO_PERMISSION.RUN",
       reading(new FileNotFoundException(s"File $file does not exist")) -> "ZORDER_CONFLICT.FILE_GONE",
       new FileNotFoundException("/t/part-0.parquet (Too many open files)") -> "ZORDER_STORAGE_FAILED.RUN",
+      reading(new FileNotFoundException(s"$file (Too many open files)")) -> "ZORDER_STORAGE_FAILED.RUN",
       ofTask(new FileNotFoundException("/tmp/blockmgr-1/0e/temp_shuffle_9 (No such file or directory)")) ->
         "ZORDER_TASK_FAILED",
       new IOException("Connection reset") -> "ZORDER_STORAGE_FAILED.RUN",

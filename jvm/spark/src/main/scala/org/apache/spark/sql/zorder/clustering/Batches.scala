@@ -78,7 +78,7 @@ final private[clustering] class Batches(
    *   bytes that batches read before those of the partitions
    */
   def limitAhead(
-      partitions: Seq[WaitingPartition],
+      partitions: => Seq[WaitingPartition],
       tableBytes: Long,
       read: String => Seq[Long],
       before: Seq[Long] = Nil): Option[String] =
@@ -164,7 +164,7 @@ private[clustering] object WaitingPartition {
       if (!context.request.full || partitions.length < 2) byDirectory
       else {
         val written = lastWritten(context.table, partitions.flatMap(_.files))
-        // files that no run has written came later, unless there are no others
+        // new files do not count; a partition that no run has written comes first
         def oldest(p: PinnedPartition): Int = {
           val runs = p.files.flatMap(f => written.get(key(context.table, f)))
           if (runs.isEmpty) -1 else runs.min
@@ -228,7 +228,7 @@ final private[clustering] case class Batch(
     if (!full) "run the same statement again to continue"
     else if (underway.isDefined)
       "the same statement without FULL continues the steps, and with FULL they begin anew"
-    else "run the same statement again to continue with the partitions that have waited longest"
+    else "the same statement continues with them, as those that have waited longest come first"
 }
 
 /**

@@ -223,7 +223,10 @@ final private class BatchRun(context: RunContext, batches: Batches) {
 
   /** Clusters all selected files anew, wherever they are in a layout. */
   private def full(selected: Selection): BatchResult = {
-    val batch = next(WaitingPartition.inOrder(context, PinnedPartition.of(selected.files)))
+    val partitions = PinnedPartition.of(selected.files)
+    val all = next(partitions.map(p => WaitingPartition(p.directory, p.files)).sortBy(_.directory))
+    // in one batch no order counts
+    val batch = if (all.left.isEmpty) all else next(WaitingPartition.inOrder(context, partitions))
     val later = selected.files.filterNot(f => batch.finished(f.partition))
     newLayout(selected.without(later), batch)
   }

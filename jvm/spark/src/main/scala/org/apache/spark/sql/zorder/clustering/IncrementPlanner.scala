@@ -63,7 +63,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
   private def noRows(idle: Seq[PlacedPartition], selected: Selection): BatchResult =
     BatchResult(
       context.report(selected).nothingToDo(
-        s"${HumanReadable.files(idle.flatMap(_.newFiles))} have come that hold no rows.${selected.summary}"),
+        s"New files hold no rows: ${HumanReadable.files(idle.flatMap(_.newFiles))}.${selected.summary}"),
       Batch(idle.map(_.directory).toSet))
 
   /**

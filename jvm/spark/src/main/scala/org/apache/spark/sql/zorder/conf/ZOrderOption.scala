@@ -198,7 +198,8 @@ object ZOrderOption {
       "maxInputBytes",
       "bytes, or with k, m, g",
       "none",
-      "After reading so much, a statement begins no further batch and ends as PARTIAL. The same statement continues with the rest.",
+      "After reading so much, a statement begins no further batch and ends as PARTIAL. The same statement continues with the rest; " +
+        "the reason says whether without FULL.",
       (o, v) => o.copy(maxInputBytes = v)
     ),
     option(OptionValue.millis)(

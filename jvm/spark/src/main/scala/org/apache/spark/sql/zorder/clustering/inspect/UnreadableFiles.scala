@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.clustering.inspect
 
-import java.io.FileNotFoundException
+import java.io.{FileNotFoundException, IOException}
 import java.nio.file.AccessDeniedException
 
 import scala.util.control.NonFatal
@@ -71,16 +71,23 @@ private[zorder] object UnreadableFiles {
       case StorageFailure(said) if StorageFailure.isFull(said) =>
         over(e, "ZORDER_NO_SPACE.RUN", parameters: _*)
       case denied if isDenied(denied) => over(e, "ZORDER_NO_PERMISSION.RUN", parameters: _*)
-      case missing: FileNotFoundException if isGone(missing) =>
+      // before the file that was to be opened is called damaged
+      case open: IOException if isOutOfHandles(open) =>
+        over(e, "ZORDER_STORAGE_FAILED.RUN", parameters: _*)
+      case missing: FileNotFoundException if !isShuffleFile(missing) =>
         val gone = new ZOrderConflictException("ZORDER_CONFLICT.FILE_GONE", parameters: _*)
         gone.addSuppressed(e)
         gone
     }
   }
 
-  /** Java says the same of a process that may open no more files, and Spark of its lost shuffle files. */
-  private def isGone(e: FileNotFoundException): Boolean =
-    Option(e.getMessage).forall(said => !said.contains("(Too many open files") && !said.contains("/blockmgr-"))
+  /** Whether the process, or its host, may open no more files. */
+  private def isOutOfHandles(e: IOException): Boolean =
+    Option(e.getMessage).exists(_.contains("Too many open files"))
+
+  /** Spark's own, which a lost executor or disk has taken along. */
+  private def isShuffleFile(e: FileNotFoundException): Boolean =
+    Option(e.getMessage).exists(_.contains("/blockmgr-"))
 
   private def isDenied(e: Throwable): Boolean = e match {
     case _: AccessControlException | _: AccessDeniedException => true

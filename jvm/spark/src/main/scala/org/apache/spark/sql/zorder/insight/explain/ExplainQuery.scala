@@ -460,8 +460,8 @@ private object FileScans {
   val OwnFilters = "no filter that leaves out files beyond those that the format itself leaves out"
   val LaterPartitions = "the keys of a join or subquery leave out partitions when the query runs"
   val HivesReader: String =
-    "read by Hive's reader, which leaves out no file of a partition; Spark's own reads Parquet where " +
-      "spark.sql.hive.convertMetastoreParquet is true"
+    "read by Hive's reader, which leaves out no file of a partition; Spark's own is used for Parquet " +
+      "where spark.sql.hive.convertMetastoreParquet is true"
   val KeysOfComet: String =
     "DataFusion Comet broadcasts the table that it is joined with, so that no keys are known: " +
       "spark.comet.exec.broadcastExchange.enabled = false gives the broadcast back to Spark"

@@ -314,6 +314,6 @@ final private[function] class FunctionRelation(
 
 private[function] object FunctionRelation {
 
-  /** A task takes its rows along, and a message to an executor has a greatest size. */
+  /** A task is sent with its rows, and Spark limits the size of a message. */
   private val RowsOfATask = 1000
 }

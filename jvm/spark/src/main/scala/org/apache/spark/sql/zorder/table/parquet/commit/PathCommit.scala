@@ -131,9 +131,12 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
   @tailrec
   private def begin(prepared: Journal): Journal = {
     beginAlone(prepared.txn)
+    // none for a path, and for a table that was dropped
+    val own = mark.marked
     CrashPoint.hit("marked")
     val swapping = store.write(prepared.at(JournalState.Swapping))
-    if (mark.marked.forall(_ == prepared.txn)) swapping
+    // another one's mark is over it, or the end of another one has written it away
+    if (mark.marked == own && own.forall(_ == prepared.txn)) swapping
     else begin(store.write(prepared))
   }
 
