@@ -110,7 +110,9 @@ class BatchesSuite extends AnyFunSuite with RunFixture {
       val before = read(path).inputFiles.toSet
       for (fulls <- 1 to 4) {
         val row = zorder(path, s"FULL $run, maxBytesInFlight = 1, maxInputBytes = 1)")
-        assert(status(row) === "PARTIAL" && reason(row).contains("have waited longest come first"), reason(row))
+        assert(
+          status(row) === "PARTIAL" && reason(row).contains("have waited longest come first"),
+          reason(row))
         assert(read(path).inputFiles.count(before) === 4 * (4 - fulls))
       }
       sameRows(numbers(16000).selectExpr("*", "cast(id % 4 as int) AS p"), read(path))
