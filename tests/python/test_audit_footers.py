@@ -7,6 +7,8 @@ import json
 import math
 import os
 import struct
+import subprocess
+import sys
 from itertools import groupby
 
 import pytest
@@ -183,6 +185,7 @@ def test_links_to_nothing_and_what_goes_meanwhile_are_left_out(tmp_path, monkeyp
         (tmp_path / name).mkdir()
     parquet.write_table(pa.table({"a": [1]}), tmp_path / "part=1" / "a.parquet")
     (tmp_path / "part=1" / "b.parquet").symlink_to(tmp_path / "nowhere.parquet")
+    (tmp_path / "part=1" / "c.parquet").symlink_to("c.parquet")
     scandir = os.scandir
 
     def later(path):
@@ -256,6 +259,24 @@ def test_the_usual_end_of_a_footer_is_known(tmp_path, columns):
 def test_keys_and_parameters_of_a_uri_are_not_shown():
     assert listing.shown("s3://KEY:SECRET@bucket/t?endpoint_override=x") == "s3://bucket/t"
     assert listing.shown("/tmp/what?") == "/tmp/what?"
+
+
+def test_bounds_of_fixed_bytes_that_arrow_rs_has_cut(tmp_path):
+    low, high = bytes(range(1, 129)), bytes(range(101, 229))
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"a": pa.array([low, high], pa.binary(128))}), path)
+    data = path.read_bytes()
+    at = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    # 64 bytes with their length in place of 128
+    footer = data[at:-8].replace(b"\x80\x01" + low, b"\x40" + low[:64])
+    footer = footer.replace(b"\x80\x01" + high, b"\x40" + high[:63] + bytes([high[63] + 1]))
+    path.write_bytes(data[:at] + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    # in a process of its own, since pyarrow would end this one
+    code = "from spark_zorder.audit import plain\n"
+    code += f"audit = plain.audit(plain.listed({str(tmp_path)!r}), 'a')\n"
+    code += "print(audit.rows()[0]['files_without_statistics'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr
 
 
 def test_columns_that_are_encrypted_behind_a_plain_footer(tmp_path):

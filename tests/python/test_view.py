@@ -72,8 +72,8 @@ def test_parts_as_text():
 
 
 def test_a_name_cannot_change_what_a_terminal_shows():
-    name = "t\x1b[2J\r\n\x9b\u202eq\u2066é"
-    shown = r"t\x1b[2J\r\n\x9b\u202eq\u2066é"
+    name = "t\x1b[2J\r\n\x9b\u202eq\u2066é\udcfc"
+    shown = r"t\x1b[2J\r\n\x9b\u202eq\u2066é\udcfc"
     table = Table(name, ["column", name], [[name, "1"], ["a", "22"]], (1,), name)
     assert as_text([Said(name, name), Statement(name), table]).split("\n") == [
         f"{shown}: {shown}",

@@ -13,8 +13,8 @@ _WIDEST = 100
 # narrower lines would hold one word each
 _NARROWEST = 20
 
-# control characters, and those that change the direction of what is written
-_OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+# control characters, those that change the direction of what is written, and bytes that are not UTF-8
+_OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # an apostrophe inside or at the end of a word begins no quotation
 _QUOTED = re.compile(r"""(?<!\w)(?:`[^`]*`|'(?:[^'\\]|\\.)*'|"[^"]*")(?!\w)""")
 

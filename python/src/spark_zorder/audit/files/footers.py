@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 # many threads for a store, since requests wait most of the time
 _THREADS_OF_STORE = 32
 _MAGIC = b"PAR1"
+# writers whose bounds always have the width of the type, but for fixed bytes, which any may cut
+_OF_FULL_WIDTH = re.compile("parquet-(mr|cpp-arrow) ")
 
 
 class Footer(NamedTuple):
@@ -62,6 +64,7 @@ class Opened:
         self.origin = _origin_of(meta.created_by, meta.metadata)
         self._footer = footer
         self.in_order = _in_order(footer, meta.created_by or "", len(meta.schema))
+        self._of_full_width = _OF_FULL_WIDTH.match(meta.created_by or "") is not None
 
     @cached_property
     def leaves(self) -> list[Leaf]:
@@ -77,6 +80,15 @@ class Opened:
     def encrypted(self) -> bool:
         """Whether columns may be encrypted. If so, pyarrow must not be asked for them."""
         return not self.in_order and self.raw.encrypted
+
+    def shows_bounds(self, place: int) -> bool:
+        """Whether pyarrow can be asked for the bounds of a leaf, and understands them as Spark does."""
+        if not self.in_order:
+            return False
+        leaf = self.leaves[place]
+        if leaf.physical == "FIXED_LEN_BYTE_ARRAY":
+            return self._of_full_width and leaf.annotation == "Decimal"
+        return self._of_full_width or leaf.physical == "BYTE_ARRAY"
 
     @property
     def rows(self) -> int:
@@ -200,8 +212,8 @@ def _of_chunk(
     found: Opened, number: int, group: Any, place: int, read: Decoder | None
 ) -> tuple[Zone, int | None]:
     chunk = group.column(place)
-    statistics = chunk.statistics
-    if found.in_order and statistics is not None and statistics.has_min_max:
+    statistics = chunk.statistics if found.shows_bounds(place) else None
+    if statistics is not None and statistics.has_min_max:
         low, high = statistics.min_raw, statistics.max_raw
         nulls: int | None = statistics.null_count if statistics.has_null_count else None
     else:
@@ -221,7 +233,8 @@ def _of_chunk(
 #
 # The rules are in docs/spec.md, "Which statistics are believed". parquet-java has the same rules, and so
 # have the JVM's reader and Spark. pyarrow has other rules for old writers. It also ends the process if a
-# column is encrypted and the footer is not.
+# column is encrypted and the footer is not, and at bounds with fewer bytes than the type, such as those of
+# fixed bytes that arrow-rs cuts at 64.
 
 # the length of the footer, and four bytes that say whether it is encrypted
 _TAIL = 8

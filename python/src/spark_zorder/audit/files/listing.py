@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -135,7 +136,14 @@ def _local(root: str, below: str = "") -> Iterator[Entry]:
     with listed as entries:
         for entry in entries:
             rel = f"{below}{entry.name}"
-            if entry.is_dir():
+            try:
+                found = None if entry.is_dir() else entry.stat()
+            except OSError as error:
+                if error.errno not in (errno.ENOENT, errno.ELOOP):
+                    raise
+                # a link that leads nowhere or to itself, or a file that has gone: Hadoop leaves them out, too
+                continue
+            if found is None:
                 # a hidden directory has no data, and may be a job's scratch directory that disappears
                 # meanwhile
                 if not entry.name.startswith((".", "_")) or "=" in entry.name or rel == STATE:
@@ -143,11 +151,6 @@ def _local(root: str, below: str = "") -> Iterator[Entry]:
                 else:
                     yield Entry(f"{rel}/", 0)
             else:
-                try:
-                    found = entry.stat()
-                except FileNotFoundError:
-                    # a link that leads nowhere, or a file that has gone: Hadoop leaves them out, too
-                    continue
                 yield Entry(rel, found.st_size, found.st_mtime_ns // 1_000_000)
 
 
