@@ -148,10 +148,19 @@ def sized(spark):
     return facts
 
 
+def hive_runs(spark, statement):
+    """Lets Hive itself run a statement, which Spark allows in tests alone."""
+    properties = spark._jvm.System
+    properties.setProperty("spark.testing", "true")
+    try:
+        spark._jsparkSession.sharedState().externalCatalog().unwrapped().client().runSqlHive(statement)
+    finally:
+        properties.clearProperty("spark.testing")
+
+
 def overlap(spark):
     """Whether a table inside of a directory is seen beside one that Spark cannot read."""
-    hive = spark._jsparkSession.sharedState().externalCatalog().unwrapped().client()
-    hive.runSqlHive("CREATE TABLE sales.odd (either uniontype<int, string>)")
+    hive_runs(spark, "CREATE TABLE sales.odd (either uniontype<int, string>)")
     spark.sql(f"CREATE TABLE sales.inner USING parquet LOCATION '{FOLDER}/around/inner' AS {ROWS}")
     spark.sql("USE sales")
     try:
@@ -161,7 +170,7 @@ def overlap(spark):
         return str(refused)
     finally:
         spark.sql("USE default")
-        hive.runSqlHive("DROP TABLE sales.odd")
+        hive_runs(spark, "DROP TABLE sales.odd")
         spark.sql("DROP TABLE sales.inner")
 
 
