@@ -148,19 +148,20 @@ def sized(spark):
     return facts
 
 
-def hive_runs(spark, statement):
-    """Lets Hive itself run a statement, which Spark allows in tests alone."""
-    properties = spark._jvm.System
-    properties.setProperty("spark.testing", "true")
-    try:
-        spark._jsparkSession.sharedState().externalCatalog().unwrapped().client().runSqlHive(statement)
-    finally:
-        properties.clearProperty("spark.testing")
+def spoiled(spark, table):
+    """Gives a table of `sales` a schema that Spark cannot read, as Hive's union types are."""
+    catalog = spark._jsparkSession.sharedState().externalCatalog().unwrapped()
+    found = catalog.getRawTable("sales", table)
+    fields = [getattr(found, f"copy$default${n}")() for n in range(1, found.productArity() + 1)]
+    fields[11] = found.properties().updated("spark.sql.sources.schema", "no schema")
+    catalog.client().alterTable(found.copy(*fields))
+    return catalog
 
 
 def overlap(spark):
     """Whether a table inside of a directory is seen beside one that Spark cannot read."""
-    hive_runs(spark, "CREATE TABLE sales.odd (either uniontype<int, string>)")
+    spark.sql("CREATE TABLE sales.odd (a INT) USING parquet")
+    catalog = spoiled(spark, "odd")
     spark.sql(f"CREATE TABLE sales.inner USING parquet LOCATION '{FOLDER}/around/inner' AS {ROWS}")
     spark.sql("USE sales")
     try:
@@ -170,7 +171,7 @@ def overlap(spark):
         return str(refused)
     finally:
         spark.sql("USE default")
-        hive_runs(spark, "DROP TABLE sales.odd")
+        catalog.dropTable("sales", "odd", False, True)
         spark.sql("DROP TABLE sales.inner")
 
 
