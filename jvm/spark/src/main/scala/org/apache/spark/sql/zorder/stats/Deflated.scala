@@ -3,6 +3,8 @@ package org.apache.spark.sql.zorder.stats
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
 import java.util.zip.{Deflater, DeflaterOutputStream, InflaterInputStream}
 
+import org.apache.hadoop.io.IOUtils
+
 /** Bytes that are packed with Deflate, fast rather than small. */
 private[zorder] object Deflated {
   private val BufferBytes = 1 << 16
@@ -19,16 +21,9 @@ private[zorder] object Deflated {
   }
 
   def plain(packed: Array[Byte]): Array[Byte] = {
-    val in = new InflaterInputStream(new ByteArrayInputStream(packed))
-    try {
-      val out = new ByteArrayOutputStream(packed.length)
-      val buffer = new Array[Byte](BufferBytes)
-      var read = in.read(buffer)
-      while (read >= 0) {
-        out.write(buffer, 0, read)
-        read = in.read(buffer)
-      }
-      out.toByteArray
-    } finally in.close()
+    val out = new ByteArrayOutputStream(packed.length)
+    // closes both
+    IOUtils.copyBytes(new InflaterInputStream(new ByteArrayInputStream(packed)), out, BufferBytes, true)
+    out.toByteArray
   }
 }
