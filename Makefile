@@ -125,7 +125,7 @@ random-test: prerequisites ## queries at random of Parquet, Delta and Iceberg ta
 	SPARK_ZORDER_RANDOM_QUERIES=$${SPARK_ZORDER_RANDOM_QUERIES:-20000} \
 	  tools/sbt.sh '$(or $(LINE),spark35_212)/testOnly *AtRandomSuite'
 
-mutants: prerequisites ## breaks the rules of skipping one by one: each time a suite must fail; three quarters of an hour
+mutants: prerequisites ## breaks the rules of skipping one by one: each time a suite must fail; more than an hour
 	$(PYTHON) tests/mutants/run.py
 
 store-test: prerequisites ## tables on an S3 server on loopback: all tests, and requests for each statement; needs Go

@@ -1,6 +1,6 @@
 """Breaks rules of skipping and of runs one by one in a copy of the sources: a suite must fail each time.
 
-``make mutants`` takes three quarters of an hour: each mutant is compiled and tested. Arguments: those to run
+``make mutants`` takes more than an hour: each mutant is compiled and tested. Arguments: those to run
 alone. A mutant whose text is not found, or that does not compile, is an error of this list.
 """
 
