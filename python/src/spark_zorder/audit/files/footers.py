@@ -33,7 +33,7 @@ _OF_FULL_WIDTH = re.compile("parquet-(mr|cpp-arrow) ")
 
 
 class Footer(NamedTuple):
-    """One file, with the rows, zones and numbers of NULLs of its row groups.
+    """One file, with the rows, zones and numbers of NULLs of its row groups that have rows.
 
     ``readable`` is False if columns are encrypted, so that nothing is known of any column.
     """
@@ -161,7 +161,9 @@ class _Reader:
         if found is None or found.encrypted:
             return Footer(file, 0 if found is None else found.rows, (), readable=False)
         plans = self._plans(found)
-        groups = tuple(_group(found, i, plans) for i in range(found.meta.num_row_groups))
+        # writers other than Spark write an empty file as one row group without rows and statistics
+        filled = (i for i in range(found.meta.num_row_groups) if found.meta.row_group(i).num_rows != 0)
+        groups = tuple(_group(found, i, plans) for i in filled)
         return Footer(file, found.rows, groups, readable=True)
 
     def _plans(self, found: Opened) -> list[_Plan]:
