@@ -229,6 +229,7 @@ private[stats] object ChunkZone {
       case StoredAs.Numbered(id) => schema.leaves.filter(_.fieldId.contains(id))
     }
     found match {
+      case _ if !caseSensitive && schema.isSpelledTwice(column) => ChunkZone(None, None, Zone.Unknown)
       case Seq(leaf) if leaf.maxRepetition == 0 =>
         val stored = message.getType(leaf.path: _*).asPrimitiveType
         val decoder = ParquetZones.decoder(stored, column, origin)
