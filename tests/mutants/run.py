@@ -743,6 +743,14 @@ MUTANTS = [
         "made anew",
     ),
     Mutant(
+        "a cancelled thread writes no record",
+        "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/table/storage/Cancellation.scala",
+        "case OrNonFatal(e) => deferred(e)(write)",
+        "case OrNonFatal(e) => throw e",
+        "PendingRunsSuite",
+        "interrupted",
+    ),
+    Mutant(
         "a partition with empty new files is clustered anew beside an outgrown one",
         f"{RUN}/IncrementPlanner.scala",
         "gains).orElse(idleAlone)",

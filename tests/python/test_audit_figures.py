@@ -182,3 +182,27 @@ def test_columns_that_cannot_be_audited(tmp_path, columns, what):
     parquet.write_table(pa.table({"a": [1], "list": [[1]]}), folder / "a.parquet")
     with pytest.raises(UsageError, match=what):
         plain.audit(plain.listed(str(tmp_path)), columns)
+
+
+def test_files_of_one_row_group_without_rows_count_as_not_there(tmp_path):
+    """pyarrow writes an empty file so, without statistics."""
+    for n in range(4):
+        parquet.write_table(pa.table({"a": [10 * n, 10 * n + 9]}), tmp_path / f"{n}.parquet")
+    before = plain.audit(plain.listed(str(tmp_path)), "a").rows()
+    empty = pa.table({"a": pa.array([], pa.int64())})
+    for n in range(6):
+        parquet.write_table(empty, tmp_path / f"empty-{n}.parquet")
+    assert parquet.read_metadata(tmp_path / "empty-0.parquet").num_row_groups == 1
+    assert before[0]["verdict"] == "OK" and plain.audit(plain.listed(str(tmp_path)), "a").rows() == before
+
+
+def test_columns_of_which_each_file_has_one(tmp_path):
+    """Two sources in one directory: no file has values of both columns."""
+    for n in range(8):
+        own, other = ("a", "b") if n % 2 else ("b", "a")
+        values = pa.array(range(100 * n, 100 * n + 100), pa.int64())
+        rows = pa.table({own: values, other: pa.nulls(100, pa.int64())}).select(["a", "b"])
+        parquet.write_table(rows, tmp_path / f"{n}.parquet")
+    row = plain.audit(plain.listed(str(tmp_path)), "a, b").rows()[0]
+    assert row["verdict"] == "OK"
+    assert [e["look_up_bound"] for e in row["levels"]] == [0.125] * 6

@@ -150,6 +150,15 @@ def test_a_file_of_an_other_type_is_unknown_and_one_without_the_column_holds_nul
     assert [b.whole.zones for b in blocks] == [((1, 2), (1, 1)), (None, ())]
 
 
+def test_a_column_or_struct_in_two_spellings_is_unknown(tmp_path):
+    parquet.write_table(pa.table({"a": [1], "s": [{"f": 1}]}), tmp_path / "a.parquet")
+    rows = pa.table([[1], [2], [{"f": 1}], [{"g": 2}]], names=["a", "A", "s", "S"])
+    parquet.write_table(rows, tmp_path / "b.parquet")
+    found = opened(tmp_path)
+    blocks = table.blocks(found, [0, 1])
+    assert [b.whole.zones for b in blocks] == [((1, 1), (1, 1)), (None, None)]
+
+
 def test_spark_files_tell_their_types_and_calendar(tmp_path):
     """As Spark's writer notes them; created_by is pyarrow's."""
     row = (

@@ -128,28 +128,28 @@ def bounds(
 ) -> list[float]:
     """The least share of each column if there were ``count`` blocks, 0.0 for a column of NULLs.
 
-    Their mean is the joint bound.
+    Points with a NULL are left out. If all have one, each counts for the columns that it has. The mean of
+    the shares is the joint bound.
     """
     points = [boxes[m.block] for m in measured(len(boxes))]
     columns = range(len(mass))
     valued = [c for c in columns if any(point[c] is not None for point in points)]
     sums = [0.0] * len(mass)
-    whole = 0
+    counts = [0] * len(mass)
     # a share of all rows is a larger share of the rows that have a value
     per_value = {c: len(points) / sum(1 for p in points if p[c] is not None) for c in valued}
-    for point in points:
+    whole = [point for point in points if all(point[c] is not None for c in valued)]
+    for point in whole or points:
         sides = [(c, point[c]) for c in valued]
         known = [(c, side) for c, side in sides if side is not None]
-        if len(known) < len(sides):
-            continue
-        whole += 1
         least = []
         for c, side in known:
             own = max(mass[c].get(scales[c].middle(side), 0.0), scales[c].least_mass)
             least.append(min(1.0, own * per_value[c]))
-        for c, cover in zip(valued, _fill(least, 1.0 / max(1.0, count))):
+        for (c, _), cover in zip(known, _fill(least, 1.0 / max(1.0, count))):
             sums[c] += cover
-    return [s / whole if whole else 0.0 for s in sums]
+            counts[c] += 1
+    return [s / n if n else 0.0 for s, n in zip(sums, counts)]
 
 
 def _fill(least: Sequence[float], volume: float) -> list[float]:

@@ -33,7 +33,7 @@ _OF_FULL_WIDTH = re.compile("parquet-(mr|cpp-arrow) ")
 
 
 class Footer(NamedTuple):
-    """One file, with the rows, zones and numbers of NULLs of its row groups.
+    """One file, with the rows, zones and numbers of NULLs of its row groups that have rows.
 
     ``readable`` is False if columns are encrypted, so that nothing is known of any column.
     """
@@ -161,7 +161,9 @@ class _Reader:
         if found is None or found.encrypted:
             return Footer(file, 0 if found is None else found.rows, (), readable=False)
         plans = self._plans(found)
-        groups = tuple(_group(found, i, plans) for i in range(found.meta.num_row_groups))
+        # writers other than Spark write an empty file as one row group without rows and statistics
+        filled = (i for i in range(found.meta.num_row_groups) if found.meta.row_group(i).num_rows != 0)
+        groups = tuple(_group(found, i, plans) for i in filled)
         return Footer(file, found.rows, groups, readable=True)
 
     def _plans(self, found: Opened) -> list[_Plan]:
@@ -176,16 +178,28 @@ class _Reader:
 
 def _plan(leaves: list[Leaf], column: Column, writer: Origin) -> _Plan:
     wanted = in_lower_case(column.path)
+    if _is_spelled_twice(leaves, wanted):
+        return _Plan(None, None, UNKNOWN)
     folded = [in_lower_case(leaf.path) for leaf in leaves]
     found = [i for i, path in enumerate(folded) if path == wanted]
     if not found:
         inside = any(path[: len(wanted)] == wanted for path in folded)
         return _Plan(None, None, UNKNOWN if inside else ONLY_NULLS)
-    if len(found) > 1 or leaves[found[0]].repeated:
+    if leaves[found[0]].repeated:
         return _Plan(None, None, UNKNOWN)
     kind = column.type
     of_leaf = None if kind is None else decoder(leaves[found[0]], kind, writer)
     return _Plan(found[0], of_leaf, UNKNOWN)
+
+
+def _is_spelled_twice(leaves: list[Leaf], wanted: tuple[str, ...]) -> bool:
+    """Whether the column, or a struct around it, has several spellings, so that Spark cannot read it."""
+
+    def spellings(depth: int) -> set[tuple[str, ...]]:
+        tops = {leaf.path[:depth] for leaf in leaves}
+        return {top for top in tops if in_lower_case(top) == wanted[:depth]}
+
+    return any(len(spellings(depth)) > 1 for depth in range(1, len(wanted) + 1))
 
 
 def in_lower_case(path: Sequence[str]) -> tuple[str, ...]:

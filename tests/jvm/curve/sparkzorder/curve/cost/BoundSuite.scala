@@ -50,6 +50,14 @@ class BoundSuite extends AnyFunSuite {
     assert(math.abs(b(0) - 1.0 / 64) < 0.001)
   }
 
+  test("columns of which each row has one") {
+    val odd = Array.tabulate(Rows)(_ % 2 == 1)
+    for (blocks <- Seq(1.0, 8.0, 64.0)) {
+      val b = Bound.perColumn(Array.fill(2)(Array.fill(Rows)(1e-9)), Array(odd, odd.map(!_)), blocks)
+      assert(near(b(0), 1.0 / blocks) && near(b(1), 1.0 / blocks))
+    }
+  }
+
   test("no layout that was tried reads less than the bound, on the mean over independent columns", LongTest) {
     for (table <- Table.named(60000) ++ Table.hard(60000)
       if !table.name.startsWith("correlation") && !table.name.contains("NULL");

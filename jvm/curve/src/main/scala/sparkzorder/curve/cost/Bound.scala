@@ -11,7 +11,7 @@ package sparkzorder.curve.cost
  * account row by row, so the bound stays true on skewed columns.
  *
  * Rows with a NULL are left out. A NULL is never looked up and narrows no block, so a layout of a table with
- * many of them may read less than the bound.
+ * many of them may read less than the bound. If all rows have a NULL, each counts for the columns that it has.
  */
 object Bound {
 
@@ -31,16 +31,21 @@ object Bound {
     val valued = mass.indices.filter(c => isNull(c).exists(!_)).toArray
     // a share of all rows is a larger share of those that have a value
     val perValue = valued.map(c => rows.toDouble / isNull(c).count(!_))
-    val whole = (0 until rows).filter(i => valued.forall(c => !isNull(c)(i)))
+    val whole: IndexedSeq[Int] = (0 until rows).filter(i => valued.forall(c => !isNull(c)(i)))
+    val points: IndexedSeq[Int] = if (whole.isEmpty) 0 until rows else whole
     val out = new Array[Double](mass.length)
-    val least = new Array[Double](valued.length)
-    val cover = new Array[Double](valued.length)
-    whole.foreach { i =>
-      valued.indices.foreach(k => least(k) = math.min(1.0, mass(valued(k))(i) * perValue(k)))
+    val counts = new Array[Int](mass.length)
+    points.foreach { i =>
+      val known = valued.indices.filter(k => !isNull(valued(k))(i)).toArray
+      val least = known.map(k => math.min(1.0, mass(valued(k))(i) * perValue(k)))
+      val cover = new Array[Double](known.length)
       fill(least, 1.0 / math.max(1.0, blocks), cover)
-      valued.indices.foreach(k => out(valued(k)) += cover(k))
+      known.indices.foreach { n =>
+        out(valued(known(n))) += cover(n)
+        counts(valued(known(n))) += 1
+      }
     }
-    out.map(sum => if (whole.isEmpty) 0.0 else sum / whole.length)
+    out.indices.map(c => if (counts(c) == 0) 0.0 else out(c) / counts(c)).toArray
   }
 
   /**

@@ -6,6 +6,8 @@ import scala.collection.JavaConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.expr.Normalization
 import sparkzorder.mark.SameOnAllLines
 
 /** CHAR values that are shorter than their type: Hive and others store them so, and Spark pads them when it reads. */
@@ -55,4 +57,12 @@ class CharColumnsSuite extends AnyFunSuite with RunFixture {
           }
         })
     }
+
+  test("a layout names a VARCHAR alike in sessions that keep its length and in others") {
+    assume(spark.version.head >= '4', "Spark 3.5 keeps no length")
+    def column: DataType = spark.sql("SELECT CAST('a' AS VARCHAR(9)) c").schema.head.dataType
+    val kept = withConf("spark.sql.preserveCharVarcharTypeInfo" -> "true")(column)
+    assert(kept.sql.startsWith("VARCHAR(9)") && column.sql === "STRING")
+    assert(Seq(kept, column).map(Normalization.typeName) === Seq("STRING", "STRING"))
+  }
 }

@@ -228,6 +228,32 @@ class AggregateSuite extends AnyFunSuite with SkippedScans with Steps {
     }
   }
 
+  test("a file that spells a column or its struct twice is counted and skipped by nobody", SameOnAllLines) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      withTable("spelled") {
+        spark.range(0, 4, 1, 1).selectExpr("id a", "named_struct('f', id) s").write.parquet(path.toString)
+        withConf("spark.sql.caseSensitive" -> "true")(
+          spark.range(0, 4, 1, 1)
+            .selectExpr("id a", "id A", "named_struct('f', id) s", "named_struct('g', id) S")
+            .write.mode("append").parquet(path.toString))
+        spark.sql(s"CREATE TABLE spelled (a BIGINT, s STRUCT<f: BIGINT>) USING parquet LOCATION '$path'")
+        aged(path)
+        assert(status(one("ZORDER INDEX spelled")) === "INDEXED")
+        for (query <- Seq(
+            "SELECT count(a) FROM spelled",
+            "SELECT a FROM spelled WHERE a IS NULL",
+            "SELECT s.f FROM spelled WHERE s.f = 77")) {
+          def failure: String = {
+            val e = intercept[Exception](spark.sql(query).collect())
+            Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).toList.last.getClass.getName
+          }
+          assert(failure === withoutSkipping(failure), query)
+        }
+      }
+    }
+  }
+
   test("directories are listed once more only where some file has an answer") {
     withTempDir { dir =>
       val path = dir.resolve("t")

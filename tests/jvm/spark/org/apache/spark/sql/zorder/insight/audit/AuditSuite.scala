@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.insight.audit
 
 import java.nio.charset.StandardCharsets.UTF_8
-import java.nio.file.Path
+import java.nio.file.{Files, Path, Paths}
 
 import org.apache.parquet.crypto.FileEncryptionProperties
 import org.scalatest.funsuite.AnyFunSuite
@@ -226,6 +226,18 @@ class AuditSuite extends AnyFunSuite with RunFixture with SharedTables with Step
       assert(verdict(row) === "OK" && long(row, "files_without_statistics") === 1, row)
       assert(
         row.getAs[String]("reason") === "All files with min and max have the same single value of s.")
+    }
+  }
+
+  test("files of one row group without rows, as pyarrow writes them, count as not there") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      (0 until 4).foreach(i =>
+        spark.range(100L * i, 100L * i + 100, 1, 1).write.mode("append").parquet(path.toString))
+      val before = of(path, "id")
+      val empty = Paths.get("tests/shared/golden/no-rows.parquet")
+      (0 until 6).foreach(i => Files.copy(empty, path.resolve(s"z-$i.parquet")))
+      assert(verdict(before) === "OK" && of(path, "id") === before)
     }
   }
 

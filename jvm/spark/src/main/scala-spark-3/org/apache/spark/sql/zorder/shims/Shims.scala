@@ -32,6 +32,9 @@ object Shims {
     None
   }
 
+  /** A string type without its length: expressions have no other here. */
+  def withoutLength(dataType: DataType): DataType = dataType
+
   /** How data types are normalized that only some Spark lines have. */
   def extraNormalizedType(dataType: DataType): Option[NormalizedType] = {
     val _ = dataType

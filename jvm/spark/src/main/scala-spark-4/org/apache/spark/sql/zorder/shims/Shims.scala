@@ -40,6 +40,13 @@ object Shims {
         v => s"$factory.getCollationKeyBytes($v, $id)"))
     }
 
+  /** A string type without its length, which a session may keep (`spark.sql.preserveCharVarcharTypeInfo`). */
+  def withoutLength(dataType: DataType): DataType = dataType match {
+    case s: StringType if s.isUTF8BinaryCollation => StringType
+    case s: StringType => StringType(s.collationId)
+    case other => other
+  }
+
   /** How data types are normalized that only some Spark lines have: TIME (4.1 and later), by its name. */
   def extraNormalizedType(dataType: DataType): Option[NormalizedType] =
     if (dataType.typeName.startsWith("time(")) Some(NormalizedLongType(64, _.asInstanceOf[Long], v => v))

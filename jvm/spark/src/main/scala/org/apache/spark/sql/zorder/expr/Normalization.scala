@@ -47,6 +47,9 @@ object Normalization {
     case other => Shims.extraNormalizedType(other)
   }
 
+  /** The type by what its order depends on, as layouts name it: a session may keep the length of a VARCHAR or not. */
+  def typeName(dataType: DataType): String = Shims.withoutLength(dataType).sql
+
   /** The normalized NaN of a floating-point type, which no other type has: the greatest of its values. */
   def nan(dataType: DataType): Option[Long] = dataType match {
     case FloatType => Some(OrderedBits.ofFloat(Float.NaN))

@@ -73,6 +73,19 @@ final case class FileSchema(
     if (untyped.isEmpty) this
     else copy(leaves = leaves.map(l => if (untyped(l.path)) l.copy(logical = "UNKNOWN") else l))
 
+  /**
+   * Whether the file has the column, or a struct around it, in spellings that differ in case alone: a session that does
+   * not look at case cannot read it.
+   */
+  def isSpelledTwice(column: StatColumn): Boolean = column.stored match {
+    case StoredAs.Named(path) =>
+      (1 to path.length).exists { depth =>
+        val wanted = path.take(depth)
+        leaves.map(_.column.take(depth)).filter(_.corresponds(wanted)(_.equalsIgnoreCase(_))).toSet.size > 1
+      }
+    case StoredAs.Numbered(_) => false
+  }
+
   /** Whether Parquet's library could not make sense of the footer. */
   def opaque: Boolean = leaves.isEmpty && unreadable.nonEmpty
 }

@@ -113,7 +113,7 @@ private[stats] final class FooterReader(
   private def footer(file: DataFile, reader: ParquetFileReader): FileFooter = {
     val meta = reader.getFooter.getFileMetaData
     val createdBy = Option(meta.getCreatedBy).getOrElse("")
-    val blocks = reader.getFooter.getBlocks.asScala.toIndexedSeq
+    val blocks = FooterReader.filled(reader)
     val rows = blocks.map(_.getRowCount).sum
     if (meta.getEncryptionType != FileMetaData.EncryptionType.UNENCRYPTED)
       FooterReader.encrypted(file, createdBy, rows)
@@ -229,6 +229,7 @@ private[stats] object ChunkZone {
       case StoredAs.Numbered(id) => schema.leaves.filter(_.fieldId.contains(id))
     }
     found match {
+      case _ if !caseSensitive && schema.isSpelledTwice(column) => ChunkZone(None, None, Zone.Unknown)
       case Seq(leaf) if leaf.maxRepetition == 0 =>
         val stored = message.getType(leaf.path: _*).asPrimitiveType
         val decoder = ParquetZones.decoder(stored, column, origin)
@@ -301,6 +302,10 @@ private[stats] object FooterReader {
     }
     !said && read
   }
+
+  /** The row groups that have rows: writers other than Spark write an empty file as one without rows and statistics. */
+  def filled(reader: ParquetFileReader): IndexedSeq[BlockMetaData] =
+    reader.getFooter.getBlocks.asScala.filter(_.getRowCount != 0L).toIndexedSeq
 
   /** The path of the column in a file that is not encrypted; None if the file has no column that is meant. */
   def pathOf(meta: FileMetaData, column: StatColumn, caseSensitive: Boolean): Option[Seq[String]] =

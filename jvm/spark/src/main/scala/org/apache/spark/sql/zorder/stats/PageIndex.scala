@@ -1,7 +1,5 @@
 package org.apache.spark.sql.zorder.stats
 
-import scala.collection.JavaConverters._
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.{BlockMetaData, FileMetaData}
@@ -98,7 +96,7 @@ object PageIndex {
    *   how the requested columns are found in it
    */
   private[stats] def of(reader: ParquetFileReader, file: DataFile, wanted: Seq[ChunkZone]): FilePages = {
-    val blocks = reader.getFooter.getBlocks.asScala.toIndexedSeq
+    val blocks = FooterReader.filled(reader)
     val encryption = reader.getFooter.getFileMetaData.getEncryptionType
     if (encryption != FileMetaData.EncryptionType.UNENCRYPTED) {
       val unknown = Block(blocks.map(_.getRowCount).sum, IndexedSeq(Zone.Unknown))

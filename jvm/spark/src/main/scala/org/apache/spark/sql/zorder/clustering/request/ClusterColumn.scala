@@ -26,7 +26,7 @@ import org.apache.spark.sql.zorder.table.file.InputRelation
  */
 final case class ClusterColumn(sql: String, expression: Expression, path: Option[Seq[String]]) {
   def dataType: DataType = expression.dataType
-  def fit: FitColumn = FitColumn(sql, dataType.sql)
+  def fit: FitColumn = FitColumn(sql, Normalization.typeName(dataType))
 
   /** The column over these rows; None if they do not have its columns as the table has them. */
   private[request] def boundTo(rows: Seq[Attribute]): Option[ClusterColumn] = {

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.expr.layout
 
 import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.expr.Normalization
 import sparkzorder.curve.layout.{CompiledLayout, CutTree, Layout}
 
 /**
@@ -15,7 +16,7 @@ final class LayoutRef(val id: String, val layout: Layout) extends Serializable {
   @transient lazy val compiled: CompiledLayout = layout.compiled
 
   /** Whether it is of columns of these types: those of a table may have changed since. */
-  def fits(types: Seq[DataType]): Boolean = layout.columns.map(_.dataType) == types.map(_.sql)
+  def fits(types: Seq[DataType]): Boolean = layout.columns.map(_.dataType) == types.map(Normalization.typeName)
 
   /** Whether a value that has more rows than a file holds is spread over several files. */
   def spreadsHeavy: Boolean = CutTree.cells(layout.tree, layout.columns.length).exists(_.files > 1)

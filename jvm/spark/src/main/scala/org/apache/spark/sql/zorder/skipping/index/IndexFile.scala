@@ -47,7 +47,7 @@ private[skipping] object IndexFile {
    * less is believed of files than before, since entries by older rules may be wrong. Versions that know none
    * wrote no number, which is 0 here.
    */
-  private val Rules = 1
+  private val Rules = 2
 
   /** A section: where it lies, its bytes there, its bytes unpacked, its sum. */
   final private case class Section(offset: Long, packed: Int, plain: Int, crc: Long)

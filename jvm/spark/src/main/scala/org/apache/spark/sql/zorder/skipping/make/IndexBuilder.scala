@@ -104,15 +104,18 @@ final private[make] class IndexBuilder(
     val footer = statistics.footer
     val path = keys.of(new Path(file.path))
     lazy val types = ColumnPath.ofSchema(footer.schema.spark).toMap
+    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
     val of = fromFooters.indices.map { c =>
       val set = IndexBuilder.ranges(statistics, c)
       val nulls =
         footer.schema.leaves.indexWhere(l => l.isOf(stats(c)) && l.maxRepetition == 0) match {
           case -1 => -1L
-          // Spark may fail to read a file of another type, and so must a count that the index could answer
+          // Spark may fail to read a file of another type or with a column in two spellings, and so must a count that
+          // the index could answer
           case leaf
               if set.state == ColumnRanges.Unknown &&
-                !types.get(footer.schema.leaves(leaf).column).contains(columns(c).dataType) => -1L
+                (!types.get(footer.schema.leaves(leaf).column).contains(columns(c).dataType) ||
+                  !caseSensitive && footer.schema.isSpelledTwice(stats(c))) => -1L
           case leaf => footer.nulls(leaf)
         }
       FileColumn(set, nulls)
