@@ -358,5 +358,6 @@ def test_no_rows_are_no_lines(main, table, capsys):
 
 def test_a_conflict_and_a_consent_are_known_by_their_conditions_alone():
     assert _errors.is_conflict(ValueError("[ZORDER_CONFLICT.OTHER_RUN] The run r is working on t."))
+    assert _errors.is_conflict(ValueError("[ZORDER_RETRY_QUERY.DIRECTORY_AWAY] The run r is exchanging t."))
     assert _errors.needs_consent(ValueError("[ZORDER_CHOICE_NEEDED.MOVES_BESIDE] On s3 files move."))
     assert not _errors.needs_consent(ValueError("[ZORDER_CHOICE_NEEDED.LATE_FILES] t has late files."))

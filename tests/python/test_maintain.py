@@ -138,6 +138,28 @@ def schedulers(listed, count):
     ]
 
 
+def test_what_a_run_left_that_died_in_its_exchange_is_finished(main, spark, table, tmp_path, capsys):
+    builder = ZOrderTable.forPath(spark, table).optimize().options(fileCount=4, force=True)
+    builder.executeZOrderBy("a", "b")
+    rows = spark.read.parquet(table).count()
+    system = spark._jvm.java.lang.System
+    system.setProperty("spark.zorder.test.crash", "moved-old")
+    try:
+        with pytest.raises(Exception, match="crash point moved-old"):
+            builder.option("full", True).executeZOrderBy("a", "b")
+    finally:
+        system.clearProperty("spark.zorder.test.crash")
+    listed = tmp_path / "tables"
+    listed.write_text(f"{table}\n")
+    statuses = []
+    for more in (["--dry-run"], []):
+        code = main(["maintain", "--tables", str(listed), "--json", *more])
+        row = json.loads(capsys.readouterr().out.strip().splitlines()[-1])
+        statuses.append((code, row["status"]))
+    assert statuses == [(4, "CONFLICT"), (0, "NOTHING_TO_DO")]
+    assert spark.read.parquet(table).count() == rows
+
+
 def test_no_time_begins_nothing_and_a_list_that_is_not_there_is_wrong_usage(main, table, tmp_path, capsys):
     listed = tmp_path / "tables"
     listed.write_text(table)

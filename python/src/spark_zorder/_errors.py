@@ -28,8 +28,9 @@ class AmbiguousError(UsageError):
 
 
 def is_conflict(error: BaseException) -> bool:
-    """Whether the run stopped because the table changed during it (exit code 4 of the shell)."""
-    return _is(error, "ZOrderConflictException", "[ZORDER_CONFLICT.")
+    """Whether others were at the table, so that a later try may succeed (exit code 4 of the shell)."""
+    conflicts = "[ZORDER_CONFLICT.", "[ZORDER_RETRY_QUERY."
+    return any(_is(error, "ZOrderConflictException", condition) for condition in conflicts)
 
 
 def needs_consent(error: BaseException) -> bool:

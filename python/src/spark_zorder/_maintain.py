@@ -115,7 +115,8 @@ def maintain(
     worth: list[Outcome] = []
     for name in tables:
         outcome = begin(name, _forecast)
-        if outcome.status == "DRY_RUN":
+        # only a run itself finishes what a dead one has left
+        if outcome.status == "DRY_RUN" or (outcome.status == "CONFLICT" and not wish.dry_run):
             worth.append(outcome)
         else:
             tell(outcome)

@@ -245,10 +245,10 @@ class ZOrderTable:
 
         ``retentionHours``, as Delta calls it, is another name of ``retention_hours``.
 
-        The retention time is the table's ``zorder.retention``, 7 days by default. With ``dry_run`` it says
-        what it would delete, and deletes nothing. The result has a row for each directory: ``path``,
-        ``files_deleted``, ``bytes_deleted``, ``files_carried_over``, ``status``, and ``reason``, which says
-        why files stay, and what to do.
+        The retention time is the table's ``zorder.retention``, else ``spark.zorder.retention`` of the
+        session, else 7 days. With ``dry_run`` it says what it would delete, and deletes nothing. The result
+        has a row for each directory: ``path``, ``files_deleted``, ``bytes_deleted``, ``files_carried_over``,
+        ``status``, and ``reason``, which says why files stay, and what to do.
 
         A job may have written files of plain Parquet to a directory after a run had moved the table's files
         away from it. ``late_files`` says what to do: ``"append"`` adds their rows, ``"replace"`` puts them in
@@ -264,8 +264,9 @@ class ZOrderTable:
     def rollback(self) -> DataFrame:
         """Brings back the state before the newest run, as long as its files are kept.
 
-        Rows of plain Parquet that came since stay; Delta and Iceberg tables that others have written to since
-        are refused. The result is one row. Raises AnalysisException if there is no run that can be undone.
+        Rows of plain Parquet that came since stay; Delta, Iceberg and Hudi tables that others have written to
+        since are refused. The result is one row. Raises AnalysisException if there is no run that can be
+        undone.
         """
         return self._run(_sql.rollback(self._target))
 

@@ -53,8 +53,8 @@ def explain(spark: SparkSession, log: DataFrame | str | os.PathLike[str]) -> Dat
     """Explains what the queries of a log would skip today, and why not more. No query is run.
 
     ``log`` is a DataFrame, or the table or path that holds one. The result has one row for each query and
-    table, those that open the most files first: ``table``, ``query``, ``filter``, ``weight``, ``considered``,
-    ``pruned``, ``kept``, ``pruned_by``, ``reason``.
+    table, those that open the most files in all (weight times files) first: ``table``, ``query``,
+    ``filter``, ``weight``, ``considered``, ``pruned``, ``kept``, ``pruned_by``, ``reason``.
     """
     if isinstance(log, (str, os.PathLike)):
         text = _sql.path_text(log, "explain")

@@ -29,6 +29,19 @@ class CopyOnStoreSuite extends AnyFunSuite with StoreFixture {
     assert(made.map(_.action).toSet.intersect(StoreFixture.writing) === Set.empty)
   }
 
+  test("a path has an index, an audit and advice: its files stay as they are") {
+    val at = place("path")
+    numbers(0, 4000).write.parquet(at)
+    val before = fs.listStatus(new Path(at)).map(_.getPath.getName).filter(_.endsWith(".parquet")).toSet
+    assert(one(s"ZORDER INDEX '$at'").getAs[String]("status") === "INDEXED")
+    val scan = sql(s"ZORDER EXPLAIN SELECT * FROM parquet.`$at` WHERE id = 17").collect().head
+    assert(scan.getAs[Long]("kept") === 1, scan)
+    assert(sql(s"SELECT * FROM clustering_information('$at', 'a, b')").count() > 0)
+    assert(sql(s"SELECT * FROM clustering_advice('$at')").count() > 0)
+    val after = fs.listStatus(new Path(at)).map(_.getPath.getName).filter(_.endsWith(".parquet")).toSet
+    assert(after === before && readIds(at) === (0L until 4000))
+  }
+
   test("a copy of a path is made INTO another one, and of a local table too") {
     val (from, to) = (place("path"), place("copy"))
     numbers(0, 4000).write.partitionBy("p").parquet(from)
