@@ -40,6 +40,22 @@ class BatchesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("what is left, and what is in its place, of one and of several") {
+    assert(Batch(left = Seq("p=1")).remaining === "1 partition is left")
+    assert(Batch(left = Seq("p=1", "p=2")).remaining === "2 partitions are left")
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(100).coalesce(1).write.parquet(path.toString)
+      val single = "BY (a, b) WITH (fileCount = 1, force = true)"
+      done(zorder(path, single))
+      val row = zorder(path, single)
+      assert(status(row) === "NOTHING_TO_DO")
+      assert(
+        reason(row).startsWith("The only file is in this layout already; FULL rewrites it anyway."),
+        reason(row))
+    }
+  }
+
   test("WHERE means in each batch what it meant when the statement began") {
     withTempDir { dir =>
       val path = dir.resolve("t")

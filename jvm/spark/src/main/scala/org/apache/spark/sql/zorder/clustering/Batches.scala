@@ -214,11 +214,13 @@ final private[clustering] case class Batch(
 
   /** What waits for later batches. */
   def remaining: String = {
-    val partitions = HumanReadable.count(left.length.toLong, "partition")
+    val n = left.length.toLong
+    val partitions = HumanReadable.count(n, "partition")
     underway match {
-      case None => s"$partitions are left"
+      case None => s"$partitions ${HumanReadable.are(n)} left"
       case Some(u) =>
-        val steps = s"about ${HumanReadable.count(u.stepsLeft.toLong, "step")} of ${u.partitionName} are left"
+        val count = HumanReadable.count(u.stepsLeft.toLong, "step")
+        val steps = s"about $count of ${u.partitionName} ${HumanReadable.are(u.stepsLeft.toLong)} left"
         if (left.isEmpty) steps else s"$steps, and $partitions"
     }
   }

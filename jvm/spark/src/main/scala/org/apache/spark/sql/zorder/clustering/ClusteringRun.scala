@@ -362,11 +362,14 @@ final private class BatchRun(context: RunContext, batches: Batches) {
 
   /** @param unfinished partitions whose steps have not ended, and of which the statement leaves out files */
   private def allInPlace(selected: Selection, unfinished: Int): BatchResult = {
-    val which = if (selected.leftAlone == 0) "All" else "These"
+    val all = selected.leftAlone == 0
     val reason =
-      if (unfinished == 0)
-        s"$which ${selected.files.length} files are in this layout already; FULL rewrites them anyway." +
-          logNotRead
+      if (unfinished == 0) {
+        val (which, them) =
+          if (selected.files.length == 1) (if (all) "The only file is" else "This file is", "it")
+          else (s"${if (all) "All" else "These"} ${selected.files.length} files are", "them")
+        s"$which in this layout already; FULL rewrites $them anyway." + logNotRead
+      }
       else {
         val place =
           if (table.partitioned) HumanReadable.count(unfinished.toLong, "partition") else "the table"
