@@ -147,6 +147,9 @@ class BatchesSuite extends AnyFunSuite with RunFixture {
       Files.list(path.resolve("p=0")).iterator.asScala.filter(_.toString.endsWith(".parquet")).foreach(f =>
         Files.copy(f, two.resolve("p=0").resolve(f.getFileName)))
       val limited = s"BY (a, b) WITH (fileCount = 4, maxBytesInFlight = 1, $limit)"
+      val dry = zorder(two, s"$limited DRY RUN")
+      assert(reason(dry).startsWith("The run would end as DONE: "), reason(dry))
+      assert(metric[Long](dry, "partitionsOptimized") === 1, dry)
       val row = done(keepsRows(two)(zorder(two, limited)))
       assert(metric[Long](row, "partitionsOptimized") === 1 && metric[Long](row, "rows") === 16000, row)
     }

@@ -50,8 +50,9 @@ final private[clustering] class Batches(
   def next(partitions: Seq[WaitingPartition], tableBytes: Long): Batch = {
     val target = FileCount.target(tableBytes, options.targetFileSize)
     val waiting = partitions.filterNot(p => done(p.directory))
-    val bytes = waiting.scanLeft(0L)(_ + _.bytes).tail
-    val files = waiting.scanLeft(0L)((n, p) => n + FileCount.of(p.bytes, target, options)).tail
+    // no further than they are asked: a statement may have thousands of batches
+    val bytes = waiting.iterator.scanLeft(0L)(_ + _.bytes).drop(1)
+    val files = waiting.iterator.scanLeft(0L)((n, p) => n + FileCount.of(p.bytes, target, options)).drop(1)
     val most = mostBytes(partitions.map(_.bytes).sum)
     val fit = bytes.zip(files).takeWhile { case (b, f) => b <= most && f <= Batches.MostFiles }.length
     // a partition that does not fit is cut by its own steps, where its format can
