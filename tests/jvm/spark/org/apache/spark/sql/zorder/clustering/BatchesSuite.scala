@@ -40,6 +40,22 @@ class BatchesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("what is left, and what is in its place, of one and of several") {
+    assert(Batch(left = Seq("p=1")).remaining === "1 partition is left")
+    assert(Batch(left = Seq("p=1", "p=2")).remaining === "2 partitions are left")
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(100).coalesce(1).write.parquet(path.toString)
+      val single = "BY (a, b) WITH (fileCount = 1, force = true)"
+      done(zorder(path, single))
+      val row = zorder(path, single)
+      assert(status(row) === "NOTHING_TO_DO")
+      assert(
+        reason(row).startsWith("The only file is in this layout already; FULL rewrites it anyway."),
+        reason(row))
+    }
+  }
+
   test("WHERE means in each batch what it meant when the statement began") {
     withTempDir { dir =>
       val path = dir.resolve("t")
@@ -131,6 +147,9 @@ class BatchesSuite extends AnyFunSuite with RunFixture {
       Files.list(path.resolve("p=0")).iterator.asScala.filter(_.toString.endsWith(".parquet")).foreach(f =>
         Files.copy(f, two.resolve("p=0").resolve(f.getFileName)))
       val limited = s"BY (a, b) WITH (fileCount = 4, maxBytesInFlight = 1, $limit)"
+      val dry = zorder(two, s"$limited DRY RUN")
+      assert(reason(dry).startsWith("The run would end as DONE: "), reason(dry))
+      assert(metric[Long](dry, "partitionsOptimized") === 1, dry)
       val row = done(keepsRows(two)(zorder(two, limited)))
       assert(metric[Long](row, "partitionsOptimized") === 1 && metric[Long](row, "rows") === 16000, row)
     }

@@ -117,6 +117,24 @@ class DryRunSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("limits: PARTIAL is foretold where one partition grows and another is new") {
+    for (limit <- Seq("maxInputBytes = 1", "maxDuration = 0s")) withTempDir { dir =>
+      val path = dir.resolve("t")
+      val run = "BY (a, b) WITH (fileCount = 4, force = true"
+      def add(n: Long, p: Int): Unit =
+        numbers(n).selectExpr("*", s"$p p").coalesce(1).write.mode("append").partitionBy("p").parquet(
+          path.toString)
+      add(4000, 0)
+      done(zorder(path, s"$run)"))
+      add(40, 0)
+      add(4000, 1)
+      val dry = reason(zorder(path, s"$run, $limit) DRY RUN"))
+      assert(dry.split("The run would end as").length === 2, dry)
+      ends(path, s"$run, $limit)", "PARTIAL")
+      ends(path, s"$run, $limit)", "DONE")
+    }
+  }
+
   test("batches and what they read") {
     val batches = new Batches(RunOptions(maxBytesInFlight = Some(100), maxInputBytes = Some(150)), 0L)
     def waiting(name: String, bytes: Long) = WaitingPartition(name, bytes)
@@ -127,6 +145,10 @@ class DryRunSuite extends AnyFunSuite with RunFixture {
     assert(batches.limitAhead(five, 201L, p => Seq(if (p < "d") 0L else 50L)).isEmpty)
     assert(batches.limitAhead(Seq(waiting("a", 1000)), 1000L, _ => Seq.fill(20)(100L)).isDefined)
     assert(batches.limitAhead(Seq(waiting("a", 100)), 100L, _ => Seq(1000L)).isEmpty)
+    // what was read before counts, whatever the last batch reads
+    val limited = new Batches(RunOptions(maxInputBytes = Some(150)), 0L)
+    assert(limited.limitAhead(four, 200L, _ => Seq(50L), before = Seq(150L)).isDefined)
+    assert(limited.limitAhead(four, 200L, _ => Seq(50L), before = Seq(100L)).isEmpty)
     // no time is left, but it ends nothing before a batch has written
     val timed = new Batches(RunOptions(maxBytesInFlight = Some(100), maxDurationMs = 0), 0L)
     assert(timed.limitAhead(five, 201L, _ => Seq(50L)).isDefined)

@@ -185,6 +185,14 @@ class DrawnQueriesSuite extends AnyFunSuite with ZOrderSession {
     spark.range(1).createOrReplaceTempView("l_bad")
     assert(refused("l_bad") ===
       "l_bad is no query log: it has no column boxes, a list of lists of conditions (docs/guide/query-log.md).")
+    // a view that somebody has written by hand
+    def conditions(more: String): Unit =
+      spark.sql(s"SELECT array(array(named_struct('column', 'a', $more))) boxes")
+        .createOrReplaceTempView("l_bad")
+    conditions("'kind', 'range', 'low', 5, 'high', 9")
+    assert(refused("l_bad") === "The query log l_bad cannot be read: low is not a STRING.")
+    conditions("'kind', 'in', 'values', array(5, 9)")
+    assert(refused("l_bad").contains("an item of values is not a STRING"))
     logOf("l_bad", "rang")
     assert(refused(
       "l_bad").startsWith("The query log l_bad has a condition of kind 'rang'. Did you mean range?"))

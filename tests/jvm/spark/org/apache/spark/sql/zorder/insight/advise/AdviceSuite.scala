@@ -198,6 +198,20 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("a table that is clustered by these columns already: the statement takes its files") {
+    withData(data) { path =>
+      done(one(s"ZORDER TABLE '$path' BY (a, b)"))
+      val blooms = advice(path, Some(log("a" -> 0.6, "b" -> 0.4, "id" -> 0.2)))
+      val bloom = blooms.find(r => verdict(r) == "BLOOM FILTER").get.getAs[String]("statement")
+      assert(bloom.startsWith(s"ZORDER TABLE '$path' FULL BY (a, b) WITH ("), bloom)
+      val found = advice(path, Some(log("a" -> 0.85, "b" -> 0.15)))
+      val two = found.find(r => columns(r) == Seq("a", "b")).get
+      val run = done(one(two.getAs[String]("statement")))
+      val read = 0.85 * share(run, 0, "files", "measured") + 0.15 * share(run, 1, "files", "measured")
+      assert(math.abs(number(two, "share_expected") / read - 1) < 0.15, two)
+    }
+  }
+
   test(
     "without a log nobody is told to cluster by free text or UUIDs; with one that asks for it, it is a column") {
     val texts = data.selectExpr(

@@ -50,8 +50,9 @@ final private[clustering] class Batches(
   def next(partitions: Seq[WaitingPartition], tableBytes: Long): Batch = {
     val target = FileCount.target(tableBytes, options.targetFileSize)
     val waiting = partitions.filterNot(p => done(p.directory))
-    val bytes = waiting.scanLeft(0L)(_ + _.bytes).tail
-    val files = waiting.scanLeft(0L)((n, p) => n + FileCount.of(p.bytes, target, options)).tail
+    // no further than they are asked: a statement may have thousands of batches
+    val bytes = waiting.iterator.scanLeft(0L)(_ + _.bytes).drop(1)
+    val files = waiting.iterator.scanLeft(0L)((n, p) => n + FileCount.of(p.bytes, target, options)).drop(1)
     val most = mostBytes(partitions.map(_.bytes).sum)
     val fit = bytes.zip(files).takeWhile { case (b, f) => b <= most && f <= Batches.MostFiles }.length
     // a partition that does not fit is cut by its own steps, where its format can
@@ -214,11 +215,13 @@ final private[clustering] case class Batch(
 
   /** What waits for later batches. */
   def remaining: String = {
-    val partitions = HumanReadable.count(left.length.toLong, "partition")
+    val n = left.length.toLong
+    val partitions = HumanReadable.count(n, "partition")
     underway match {
-      case None => s"$partitions are left"
+      case None => s"$partitions ${HumanReadable.are(n)} left"
       case Some(u) =>
-        val steps = s"about ${HumanReadable.count(u.stepsLeft.toLong, "step")} of ${u.partitionName} are left"
+        val count = HumanReadable.count(u.stepsLeft.toLong, "step")
+        val steps = s"about $count of ${u.partitionName} ${HumanReadable.are(u.stepsLeft.toLong)} left"
         if (left.isEmpty) steps else s"$steps, and $partitions"
     }
   }

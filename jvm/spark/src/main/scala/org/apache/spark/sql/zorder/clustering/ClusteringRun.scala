@@ -142,8 +142,8 @@ object ClusteringRun {
   private def ended(context: RunContext, result: BatchResult): RunReport = {
     import context.progress
     val reason = result.report.reason + unfinished(context).fold("")(" " + _)
-    progress.announce(s"${result.report.status.name.toLowerCase(Locale.ROOT)}: $reason")
     val report = result.report.copy(reason = reason).timed(progress.stepMs)
+    progress.announce(s"${report.status.name.toLowerCase(Locale.ROOT)}: ${report.fullReason}")
     RunSource.wrote(report)
     report
   }
@@ -274,22 +274,26 @@ final private class BatchRun(context: RunContext, batches: Batches) {
    *
    * @param leftAsIs
    *   how clustering these partitions anew has ended, if it was tried and nothing was written
+   * @param before
+   *   of a dry run: bytes that batches of the run read before these
    */
   private def incrementOrNewLayout(
       selected: Selection,
       moving: Seq[PlacedPartition],
       staying: Seq[PlacedPartition],
       batch: Batch,
-      leftAsIs: Option[BatchResult] = None): BatchResult = {
-    def clusterAnew(except: Seq[PlacedPartition]): BatchResult = {
+      leftAsIs: Option[BatchResult] = None,
+      before: Seq[Long] = Nil): BatchResult = {
+    def clusterAnew(except: Seq[PlacedPartition], read: Seq[Long]): BatchResult = {
       val anew = newLayout(
         selected.without(except.flatMap(_.all)),
         batch,
-        grown = moving.filter(_.layoutId.isDefined).map(_.directory).toSet)
+        grown = moving.filter(_.layoutId.isDefined).map(_.directory).toSet,
+        before = read)
       val same = except.map(_.directory).toSet
       val tried = moving.filterNot(p => same(p.directory))
       if (leftAsIs.isEmpty && BatchRun.leftAsIs(anew) && tried.exists(_.layoutId.isDefined))
-        incrementOrNewLayout(selected, tried, except, batch, Some(anew))
+        incrementOrNewLayout(selected, tried, except, batch, Some(anew), read)
       else anew
     }
     def said(result: BatchResult): BatchResult =
@@ -300,29 +304,34 @@ final private class BatchRun(context: RunContext, batches: Batches) {
       }
     def handled(result: BatchResult): Set[String] =
       result.batch.finished ++ result.batch.underway.map(_.directory)
+    // each of those without a layout is too small by itself; what they gain was judged with the others
+    val isSmall = leftAsIs.exists(_.report.status == RunStatus.TooSmall)
+    val small = if (isSmall) moving.filter(_.layoutId.isEmpty).map(_.directory) else Nil
     def leftAfter(result: BatchResult): Seq[String] =
-      moving.map(_.directory).filterNot(handled(result))
-    increment(selected, moving, gains = leftAsIs.isEmpty).map(said) match {
-      case None => leftAsIs.getOrElse(clusterAnew(except = staying))
+      moving.map(_.directory).filterNot(handled(result)).filterNot(small.contains(_)) ++ batch.left
+    increment(selected, moving, gains = leftAsIs.isEmpty, before).map(said) match {
+      case None => leftAsIs.getOrElse(clusterAnew(staying, before))
       case Some(result) if !request.dryRun =>
-        // each of those without a layout is too small by itself; what they gain was judged with the others
-        val isSmall = leftAsIs.exists(_.report.status == RunStatus.TooSmall)
-        val tried = if (isSmall) moving.filter(_.layoutId.isEmpty).map(_.directory) else Nil
-        val left = leftAfter(result).filterNot(tried.contains(_)) ++ batch.left
-        result.copy(batch = result.batch.copy(finished = result.batch.finished ++ tried, left = left))
+        result.copy(batch =
+          result.batch.copy(finished = result.batch.finished ++ small, left = leftAfter(result)))
       case Some(result) =>
+        val read = before :+ result.report.metrics.inputBytes
         // partitions whose files with deletes come first grow in their layouts afterwards
         val (later, known) = moving.partition(p =>
           !handled(result)(p.directory) && !result.batch.deletesRewritten(p.directory))
-        if (later.isEmpty) result
-        else {
-          val rest =
-            if (moving.exists(_.withDeletes.nonEmpty))
-              incrementOrNewLayout(selected, later, staying ++ known, batch, leftAsIs)
-            else clusterAnew(except = staying ++ known)
-          if (result.report.status == RunStatus.NothingToDo) rest
-          else result.copy(report = result.report.and(rest.report))
-        }
+        val all =
+          if (later.isEmpty) result
+          else {
+            val rest =
+              if (moving.exists(_.withDeletes.nonEmpty))
+                incrementOrNewLayout(selected, later, staying ++ known, batch, leftAsIs, read)
+              else clusterAnew(staying ++ known, read)
+            if (result.report.status == RunStatus.NothingToDo) rest
+            else result.copy(report = result.report.and(rest.report))
+          }
+        // a run that has committed this ends at its limit whatever the others would gain
+        val limit = if (leftAfter(result).isEmpty) None else batches.limitByReads(read :+ 0L)
+        all.copy(report = all.report.copy(limit = all.report.limit.orElse(limit)))
     }
   }
 
@@ -330,7 +339,8 @@ final private class BatchRun(context: RunContext, batches: Batches) {
   private def increment(
       selected: Selection,
       moving: Seq[PlacedPartition],
-      gains: Boolean): Option[BatchResult] = {
+      gains: Boolean,
+      before: Seq[Long]): Option[BatchResult] = {
     val state = table.state
     val layouts = DriverReads.each(moving.flatMap(_.layoutId).distinct, StateDir.Readers) { id =>
       state.layout(id).map(json => id -> LayoutLookUp.stored(id, json))
@@ -343,11 +353,15 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     val withDeletes = known.collect { case (p, ref) if p.withDeletes.nonEmpty => p.withDeletesFirst -> ref }
     val growing = if (withDeletes.isEmpty) known else withDeletes
     if (growing.isEmpty) None
-    else new IncrementPlanner(context, batches)(growing, selected, gains).map(carryOut)
+    else new IncrementPlanner(context, batches, before)(growing, selected, gains).map(carryOut)
   }
 
-  private def newLayout(selected: Selection, batch: Batch, grown: Set[String] = Set.empty): BatchResult =
-    carryOut(new NewLayoutPlanner(context, batches)(selected, batch, grown))
+  private def newLayout(
+      selected: Selection,
+      batch: Batch,
+      grown: Set[String] = Set.empty,
+      before: Seq[Long] = Nil): BatchResult =
+    carryOut(new NewLayoutPlanner(context, batches, before)(selected, batch, grown))
 
   /** Rewrites and commits what is planned, or its first step. */
   private def carryOut(planned: Planned): BatchResult = planned match {
@@ -362,12 +376,14 @@ final private class BatchRun(context: RunContext, batches: Batches) {
 
   /** @param unfinished partitions whose steps have not ended, and of which the statement leaves out files */
   private def allInPlace(selected: Selection, unfinished: Int): BatchResult = {
-    val which = if (selected.leftAlone == 0) "All" else "These"
+    val all = selected.leftAlone == 0
     val reason =
-      if (unfinished == 0)
-        s"$which ${selected.files.length} files are in this layout already; FULL rewrites them anyway." +
-          logNotRead
-      else {
+      if (unfinished == 0) {
+        val (which, them) =
+          if (selected.files.length == 1) (if (all) "The only file is" else "This file is", "it")
+          else (s"${if (all) "All" else "These"} ${selected.files.length} files are", "them")
+        s"$which in this layout already; FULL rewrites $them anyway." + logNotRead
+      } else {
         val place =
           if (table.partitioned) HumanReadable.count(unfinished.toLong, "partition") else "the table"
         s"The steps of an earlier run over $place are unfinished: a statement that leaves out no files, by WHERE " +

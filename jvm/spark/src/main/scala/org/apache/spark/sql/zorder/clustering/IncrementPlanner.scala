@@ -29,8 +29,14 @@ import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 /**
  * Plans how new files grow into layouts that are stored already: one pruned job counts the new rows by file
  * number, and then they are merged into their cells or become files of their own, as the write budget allows.
+ *
+ * @param before
+ *   of a dry run: bytes that batches of the run read before these
  */
-final private[clustering] class IncrementPlanner(context: RunContext, batches: Batches) {
+final private[clustering] class IncrementPlanner(
+    context: RunContext,
+    batches: Batches,
+    before: Seq[Long]) {
   import context.{curve, log, options, pinned, progress, request, statistics}
 
   /**
@@ -229,7 +235,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       g.placed.directory -> each
     }.toMap
     val whole = growing.map(g => WaitingPartition(g.placed.directory, g.placed.all))
-    batches.limitAhead(whole.sortBy(_.directory), context.tableBytes, reads)
+    batches.limitAhead(whole.sortBy(_.directory), context.tableBytes, reads, before)
   }
 
   private def appends(g: GrowingPartition): Boolean = g.plan.isInstanceOf[GrowthPlan.Append]

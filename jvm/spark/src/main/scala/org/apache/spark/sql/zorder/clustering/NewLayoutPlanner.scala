@@ -23,8 +23,16 @@ import org.apache.spark.sql.zorder.table.file.InputRelation
 import sparkzorder.curve.cost.Query
 import sparkzorder.curve.page.PageCut
 
-/** Clusters files anew: samples rows, fits layouts, forecasts them, decides whether they gain enough. */
-final private[clustering] class NewLayoutPlanner(context: RunContext, batches: Batches) {
+/**
+ * Clusters files anew: samples rows, fits layouts, forecasts them, decides whether they gain enough.
+ *
+ * @param before
+ *   of a dry run: bytes that batches of the run read before these
+ */
+final private[clustering] class NewLayoutPlanner(
+    context: RunContext,
+    batches: Batches,
+    before: Seq[Long]) {
   import context.{curve, log, options, pinned, progress, request, statistics, table, user}
 
   /**
@@ -108,8 +116,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
         layouts.only(places, fits(places.head, chosen.head.files)))
     }
     val verdict = progress.step("forecast") {
-      val whole = judged(files, layouts)
-      if (whole.gains) whole else gainingBatches(input, files, judgedAlone).getOrElse(whole)
+      byBatches(judged(files, layouts), input, files, judgedAlone)
     }(_.forecast.summary)
     val footers = input.footersOf(verdict.files)
     val cost = CostForecast.of(pinned, source, footers, tracked, input.statistics, options, sampled = footers)
@@ -119,25 +126,40 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
   }
 
   /**
-   * A run judges each of its batches alone, and a dry run all partitions at once: where these gain too little, those of
-   * some batches may still gain enough. None if they do not.
+   * A run judges each of its batches alone, and so does a dry run, which plans all of them at once: it leaves out those
+   * that gain too little. If all do, its reason is that of the first.
    *
+   * @param whole
+   *   all partitions together
    * @param judgedAlone
    *   by the places of partitions in the plan
    */
-  private def gainingBatches(
+  private def byBatches(
+      whole: Judged,
       input: Inspection,
       files: FilePlan,
-      judgedAlone: IndexedSeq[Int] => Judged): Option[Judged] =
-    if (!request.dryRun || request.into.isDefined || rewritesAll) None
+      judgedAlone: IndexedSeq[Int] => Judged): Judged =
+    if (!request.dryRun || request.into.isDefined || rewritesAll) whole
     else {
-      val each = batches.ahead(waiting(input), context.tableBytes).map { b =>
-        files.partitions.indices.filter(p => b.finished(files.partitions(p).partition.directory))
-      }.filter(_.nonEmpty)
+      val each = placesAhead(input, files)
       val gaining = if (each.length < 2) Nil else each.filter(places => judgedAlone(places).gains)
-      if (gaining.isEmpty) None
-      else Some(judgedAlone(gaining.flatten.sorted.toIndexedSeq).copy(gains = true))
+      if (each.length < 2 || gaining.isEmpty && !whole.gains) whole
+      else if (gaining.isEmpty) judgedAlone(each.head)
+      else if (gaining.length == each.length) whole.copy(gains = true)
+      else judgedAlone(gaining.flatten.sorted.toIndexedSeq).copy(gains = true)
     }
+
+  /**
+   * The places in the plan of the partitions of each batch. Of very many batches, neighbours are taken together: to
+   * judge one goes through all footers.
+   */
+  private def placesAhead(input: Inspection, files: FilePlan): Seq[IndexedSeq[Int]] = {
+    val places = files.partitions.indices.map(p => files.partitions(p).partition.directory -> p).toMap
+    val each = batches.ahead(waiting(input), context.tableBytes)
+      .map(b => b.finished.toIndexedSeq.flatMap(d => places.get(d).toSeq).sorted).filter(_.nonEmpty)
+    val together = 1 + (each.length - 1) / NewLayoutPlanner.MostJudged
+    each.grouped(together).map(_.flatten.toIndexedSeq).toList
+  }
 
   /** Whether all files are to be rewritten, whatever is gained. */
   private def rewritesAll: Boolean = options.force || request.full
@@ -226,7 +248,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
     if (request.into.isDefined) None
     else {
       val reads = files.partitions.map(p => p.partition.directory -> sizes.reads(p)).toMap
-      batches.limitAhead(waiting(input), context.tableBytes, reads.getOrElse(_, Seq(0L)))
+      batches.limitAhead(waiting(input), context.tableBytes, reads.getOrElse(_, Seq(0L)), before)
     }
 
   private def waiting(input: Inspection): Seq[WaitingPartition] =
@@ -235,6 +257,12 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
   private def emptyLogNote: String = log.filter(_.queries.isEmpty).fold("") { l =>
     s" The query log ${l.name} has no query on ${table.name}: all columns were given the same weight."
   }
+}
+
+private object NewLayoutPlanner {
+
+  /** The most batches that a dry run judges, each alone. */
+  val MostJudged = 50
 }
 
 /**

@@ -71,10 +71,11 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
     if (request.dryRun) {
       val steps = stepsAhead(underway)
       val others = if (left.isEmpty) "" else s", and ${HumanReadable.count(left.length.toLong, "partition")}"
-      val count = HumanReadable.count(steps.length.toLong, "step")
+      val n = steps.length.toLong
       BatchResult(underway.forecast.shownIn(report).dryRun(
         limit(steps, left),
-        s"about $count of an earlier run are left$others.${selected.summary}"))
+        s"about ${HumanReadable.count(n, "step")} of an earlier run ${HumanReadable.are(n)} left$others." +
+          selected.summary))
     } else {
       val reason =
         if (batches.underway.isDefined) ""

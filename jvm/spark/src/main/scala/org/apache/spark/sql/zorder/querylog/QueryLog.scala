@@ -133,24 +133,24 @@ private object QueryLogReader {
   private def query(name: String, row: Row): LoggedQuery = {
     val conjunctions =
       get[Iterable[Iterable[Row]]](row, "boxes").toSeq.flatten.map(_.map(condition(name, _)).toSeq)
-    val table = get[String](row, "table")
+    val table = text(row, "table")
     LoggedQuery(
       table,
       None,
-      get[String](row, "query").getOrElse(QueryShape.hash(table.getOrElse(""), conjunctions)),
+      text(row, "query").getOrElse(QueryShape.hash(table.getOrElse(""), conjunctions)),
       get[Number](row, "weight").fold(1.0)(_.doubleValue),
       conjunctions)
   }
 
   private def condition(name: String, row: Row): LoggedCondition = LoggedCondition(
-    get[String](row, "column").getOrElse(refuse("ZORDER_INVALID_QUERY_LOG.NO_COLUMN", "log" -> name)),
-    kind(name, get[String](row, "kind").getOrElse("")),
+    text(row, "column").getOrElse(refuse("ZORDER_INVALID_QUERY_LOG.NO_COLUMN", "log" -> name)),
+    kind(name, text(row, "kind").getOrElse("")),
     get[Number](row, "count").map(_.intValue),
     get[Number](row, "width").map(_.doubleValue),
     get[Number](row, "selectivity").map(_.doubleValue),
-    get[String](row, "low"),
-    get[String](row, "high"),
-    get[Iterable[String]](row, "values").toSeq.flatten.filter(_ != null)
+    text(row, "low"),
+    text(row, "high"),
+    get[Iterable[Any]](row, "values").toSeq.flatten.filter(_ != null).map(string("an item of values", _))
   )
 
   private def kind(name: String, text: String): String =
@@ -162,6 +162,14 @@ private object QueryLogReader {
         "hint" -> NearestName.hint(text, ConditionKind.all),
         "kinds" -> ConditionKind.all.mkString(", "))
     }
+
+  private def text(row: Row, name: String): Option[String] = get[Any](row, name).map(string(name, _))
+
+  /** Logs that are written by hand may have numbers in place of their texts. */
+  private def string(name: String, value: Any): String = value match {
+    case s: String => s
+    case _ => throw new IllegalArgumentException(s"$name is not a STRING")
+  }
 
   private def get[A](row: Row, name: String): Option[A] = {
     val at = row.schema.fieldNames.indexWhere(_.equalsIgnoreCase(name))

@@ -12,6 +12,9 @@ private[zorder] object HumanReadable {
   def count(n: Long, noun: String): String =
     String.format(Locale.ROOT, "%,d", Long.box(n)) + " " + noun + (if (n == 1) "" else "s")
 
+  /** The verb behind a count. */
+  def are(n: Long): String = if (n == 1) "is" else "are"
+
   def bytes(n: Long): String = {
     val units = Seq("B", "KiB", "MiB", "GiB", "TiB", "PiB")
     val power =

@@ -15,8 +15,12 @@ import org.apache.spark.sql.zorder.table.file.DataFile
  * The one result row of a run and of its dry run. What look-ups and queries read before a run and after it is
  * empty where no layout was fitted.
  *
+ * @param reason
+ *   of a dry run, without what it begins with
  * @param rebased
  *   what the reason says of rows that others removed meanwhile
+ * @param limit
+ *   of a dry run that would change the table: why the run would end before its last batch
  */
 final case class RunReport(
     path: String,
@@ -29,12 +33,13 @@ final case class RunReport(
     queries: Seq[QueryReport] = Nil,
     others: Seq[OtherReport] = Nil,
     alternatives: Seq[AlternativeReport] = Nil,
-    rebased: String = "") {
+    rebased: String = "",
+    limit: Option[String] = None) {
   def row: Row = new GenericRowWithSchema(
     Array[Any](
       path,
       status.name,
-      reason,
+      fullReason,
       runId,
       layoutChosen,
       metrics.row,
@@ -57,6 +62,7 @@ final case class RunReport(
       shown.copy(
         status = done.getOrElse(later.status),
         reason = Seq(reason, later.reason).filter(_.nonEmpty).mkString(" "),
+        limit = limit.orElse(later.limit),
         metrics = counted.map(_.metrics).reduce((a, b) =>
           a.and(b, isDry = done.contains(RunStatus.DryRun))).copy(endTimeMs = later.metrics.endTimeMs))
     }
@@ -74,19 +80,24 @@ final case class RunReport(
     metrics = metrics.copy(inputBytes = 0, filesSkipped = metrics.filesConsidered))
 
   /**
-   * The row of a dry run that would change the table: its status is DRY_RUN, and its reason begins with the
-   * status that the run would have. (One that would change nothing has the status and the reason of that
-   * run.)
+   * The row of a dry run that would change the table. (One that would change nothing has the status and the reason of
+   * that run.)
    *
-   * @param limit
-   *   why the run would end before its last batch
+   * @param why
+   *   the run would end before its last batch
    * @param text
    *   what the run would do
    */
-  def dryRun(limit: Option[String], text: String): RunReport = {
-    val end = limit.fold(RunStatus.Done.name)(why => s"${RunStatus.Partial.name}, since $why")
-    copy(status = RunStatus.DryRun, reason = s"The run would end as $end: $text")
-  }
+  def dryRun(why: Option[String], text: String): RunReport =
+    copy(status = RunStatus.DryRun, reason = text, limit = why)
+
+  /** The reason in full: that of a dry run begins, once, with the status that the run would have. */
+  def fullReason: String =
+    if (status != RunStatus.DryRun) reason
+    else {
+      val end = limit.fold(RunStatus.Done.name)(why => s"${RunStatus.Partial.name}, since $why")
+      s"The run would end as $end: $reason"
+    }
 
   /** Adds the times so far: before the commit for the run's record, at the end for the result row. */
   def timed(stepMs: Map[String, Long]): RunReport =

@@ -246,7 +246,7 @@ private[advise] object Statements {
 
   /**
    * @param full
-   *   whether it takes files that the format keeps for another clusterer
+   *   whether it takes files that are in place already, or that the format keeps for another clusterer
    * @param log
    *   the queries to lay out for
    * @param options

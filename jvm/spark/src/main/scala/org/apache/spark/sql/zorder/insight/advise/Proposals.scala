@@ -158,9 +158,12 @@ final private[advise] class Proposals(
     val isSort = set.isSort && by == set.order.map(openName)
     // a sort is the same whatever is asked
     if (!isSort && name.exists(Statements.isPassing))
-      (None, Reasons.withTheSameQueries(by, full, more: _*))
-    else (Some(Statements.zorder(target, full, by, isSort && by.size > 1, name, more: _*)), "")
+      (None, Reasons.withTheSameQueries(by, takesAll(by), more: _*))
+    else (Some(Statements.zorder(target, takesAll(by), by, isSort && by.size > 1, name, more: _*)), "")
   }
+
+  /** What a run has laid out by these columns is in place, whatever is asked of it now: FULL alone takes it. */
+  private def takesAll(by: Seq[String]): Boolean = full || laidOut.contains(by)
 
   /**
    * @param unused
