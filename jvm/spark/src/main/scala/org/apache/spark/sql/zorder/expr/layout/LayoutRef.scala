@@ -16,7 +16,8 @@ final class LayoutRef(val id: String, val layout: Layout) extends Serializable {
   @transient lazy val compiled: CompiledLayout = layout.compiled
 
   /** Whether it is of columns of these types: those of a table may have changed since. */
-  def fits(types: Seq[DataType]): Boolean = layout.columns.map(_.dataType) == types.map(Normalization.typeName)
+  def fits(types: Seq[DataType]): Boolean =
+    layout.columns.map(_.dataType) == types.map(Normalization.typeName)
 
   /** Whether a value that has more rows than a file holds is spread over several files. */
   def spreadsHeavy: Boolean = CutTree.cells(layout.tree, layout.columns.length).exists(_.files > 1)
