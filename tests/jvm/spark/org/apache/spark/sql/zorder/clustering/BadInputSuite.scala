@@ -55,7 +55,8 @@ class BadInputSuite extends AnyFunSuite with RunFixture with SharedTables {
   }
 
   test("a statement without columns") {
-    no(s"ZORDER TABLE $t $options", "BY (a, b)", "zorder.by")
+    no(s"ZORDER TABLE $t $options", ": add BY (a, b),", "zorder.by")
+    no(s"OPTIMIZE $t", ": add ZORDER BY (a, b),", "zorder.by")
   }
 
   test("options, values and curves that there are not") {

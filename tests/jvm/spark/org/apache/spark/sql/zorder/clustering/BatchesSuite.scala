@@ -56,6 +56,34 @@ class BatchesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("a name means in each batch what it meant when the statement began") {
+    spark.sql("CREATE DATABASE elsewhere")
+    withTable("named") {
+      try {
+        Seq("default.named", "elsewhere.named").foreach(
+          numbers(8000).selectExpr("*", "id % 2 AS p").repartition(1).write.format("parquet")
+            .partitionBy("p").saveAsTable(_))
+        def files(name: String): Set[String] = {
+          spark.sql(s"REFRESH TABLE $name")
+          spark.table(name).inputFiles.toSet
+        }
+        val (before, others) = (files("default.named"), files("elsewhere.named"))
+        CrashPoint.meanwhile = _ => {
+          spark.sql("USE elsewhere")
+          ()
+        }
+        val row = done(one("ZORDER TABLE named BY (a, b) WITH (fileCount = 4, force = true, maxBytesInFlight = 1)"))
+        assert(metric[Long](row, "numBatches") === 2)
+        assert(files("elsewhere.named") === others)
+        assert(files("default.named").intersect(before).isEmpty)
+      } finally {
+        CrashPoint.meanwhile = _ => ()
+        spark.sql("USE default")
+        spark.sql("DROP DATABASE elsewhere CASCADE")
+      }
+    }
+  }
+
   test("WHERE means in each batch what it meant when the statement began") {
     withTempDir { dir =>
       val path = dir.resolve("t")

@@ -8,6 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
@@ -114,6 +115,19 @@ class DryRunSuite extends AnyFunSuite with RunFixture {
       ends(path, s"$run, maxBytesInFlight = 1, maxDuration = 0s)", "PARTIAL")
       ends(path, s"$run, maxBytesInFlight = 1, maxInputBytes = 1)", "DONE")
       ends(path, s"$run)", "NOTHING_TO_DO")
+    }
+  }
+
+  test("a copy to a place that is refused: the dry run says so, and the run reads nothing first") {
+    withTempDir { dir =>
+      val (path, copy) = (dir.resolve("t"), dir.resolve("copy"))
+      numbers(6000).repartition(3).write.parquet(path.toString)
+      numbers(1).write.parquet(copy.toString)
+      val into = s"BY (a, b) WITH (fileCount = 8) INTO '$copy'"
+      val dry = zorder(path, s"$into DRY RUN")
+      assert(reason(dry).contains("is not empty, and INTO never overwrites"), reason(dry))
+      val (refused, watch) = JobWatch(spark)(intercept[ZOrderException](zorder(path, into)))
+      assert(refused.condition === "ZORDER_TARGET_REFUSED.NOT_EMPTY" && watch.jobs.isEmpty)
     }
   }
 

@@ -199,6 +199,7 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     finally spark.conf.unset("spark.sql.files.ignoredPathSegmentRegex")
     refuses("TABLE_REFUSED.NOT_PARQUET", "json", "USING parquet AS SELECT * FROM docs")(openName("docs"))
     refuses("TABLE_NOT_FOUND.TABLE", "no table slaes. Did you mean sales?")(openName("slaes"))
+    assert(!intercept[ZOrderException](openName("pasing")).sentence.contains("passing"))
     refuses("TABLE_NOT_FOUND.TABLE", "no table /data/x. A path stands in quotes, as '/data/t'.")(
       openName("/data/x"))
     refuses("TABLE_NOT_FOUND.DATABASE", "Did you mean default?")(openName("defualt.sales"))
@@ -283,6 +284,14 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     def into(path: String, source: ClusterTable = table) = IntoTarget.open(classic, path, source)
     refuses("TARGET_REFUSED.NOT_EMPTY", "not empty")(into(plain("full")))
     refuses("TARGET_REFUSED.INSIDE_TABLE", "inside the table")(into(s"${table.root}/copy"))
+    Seq(
+      "_delta_log/0.json" -> "Delta",
+      ".hoodie/hoodie.properties" -> "Hudi",
+      "metadata/v1.metadata.json" -> "Iceberg").foreach { case (file, format) =>
+      val other = plain(s"other-$format")
+      write(s"$other/$file", "{}")
+      refuses("TARGET_REFUSED.INSIDE_FORMAT_TABLE", s"inside the $format table")(into(s"$other/copy"))
+    }
     refuses("TARGET_REFUSED.HOLDS_TABLE")(into(table.root.getParent.toString, open(plain("x"))))
     refuses("TARGET_REFUSED.FILE_SYSTEM_ROOT")(into("/"))
     val file = dir("afile")

@@ -27,7 +27,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.make.IndexUpkeep
 import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, StateDir}
 import org.apache.spark.sql.zorder.table.file.PinnedPartition
-import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import org.apache.spark.sql.zorder.table.resolve.{IntoTarget, TableResolver}
 import org.apache.spark.sql.zorder.table.storage.{DriverReads, RunClaim}
 
 /**
@@ -51,15 +51,14 @@ object ClusteringRun {
   }
 
   private def openAndRun(user: Shims.ClassicSession, request: ClusterRequest): RunReport = {
-    def open(): ClusterTable =
-      if (request.changes) TableResolver.open(user, request.target, request.options)
-      else TableResolver.locate(user, request.target, request.options)
-    val table = open()
+    val target = new RunTarget(user, request)
+    val table = target.open()
     if (request.changes) table.refusalWithoutConsent.foreach(refused => throw refused)
     val options = TableOptions.of(table, request.options, user)
     val progress = Progress.of(user, table)
     withClaim(user, table, progress.runId, options, request.changes)(UnreadableFiles.explained(table.name) {
       if (request.into.isEmpty) table.checkBeforeRun()
+      else if (!request.dryRun) request.into.foreach(IntoTarget.open(user, _, table))
       val index = if (request.changes) IndexUpkeep.before(user, table) else None
       val disks = new LocalDisks(user)
       val batches = new Batches(options, System.currentTimeMillis(), disks.free)
@@ -72,9 +71,9 @@ object ClusteringRun {
         context
       }
       // once for all batches, and for those that stand when one fails
-      try runBatches(table, contextOn, batches, () => open(), index, request.full)
+      try runBatches(table, contextOn, batches, target, index, request.full)
       catch { case e: Throwable => progress.cancelJobs(); throw e }
-      finally index.foreach(_.afterCommits(request.target))
+      finally index.foreach(_.afterCommits(target.ref))
     })
   }
 
@@ -104,11 +103,11 @@ object ClusteringRun {
       table: ClusterTable,
       contextOn: ClusterTable => RunContext,
       batches: Batches,
-      reopen: () => ClusterTable,
+      target: RunTarget,
       index: Option[IndexUpkeep],
       full: Boolean,
       earlier: Option[RunReport] = None): RunReport = {
-    val result = runBatch(table, contextOn, batches, index)
+    val result = runBatch(table, contextOn, batches, target, index)
     val report = earlier.fold(result.report)(_.and(result.report))
     val limit = batches.limitReached(report)
     if (result.batch.isLast) report
@@ -117,7 +116,7 @@ object ClusteringRun {
     else {
       // Spark deletes a batch's shuffle files only after the garbage collector has freed their dependencies
       System.gc()
-      runBatches(reopen(), contextOn, batches.after(result.batch), reopen, index, full, Some(report))
+      runBatches(target.open(), contextOn, batches.after(result.batch), target, index, full, Some(report))
     }
   }
 
@@ -125,6 +124,7 @@ object ClusteringRun {
       table: ClusterTable,
       contextOn: ClusterTable => RunContext,
       batches: Batches,
+      target: RunTarget,
       index: Option[IndexUpkeep]): BatchResult = {
     val rootBefore = table.root
     try {
@@ -132,7 +132,7 @@ object ClusteringRun {
       import context.{request, user}
       val result = new BatchRun(context, batches).apply()
       if (request.changes && result.report.status == RunStatus.Done) {
-        SessionRefresh(user, request.target, Seq(rootBefore, table.root))
+        SessionRefresh(user, target.ref, Seq(rootBefore, table.root))
         index.foreach(_.committed())
       }
       result.copy(report = ended(context, result))
@@ -153,9 +153,33 @@ object ClusteringRun {
     if (context.request.changes) None
     else
       context.table.unfinished.orElse(
-        if (context.request.dryRun)
-          context.table.obstacle.orElse(context.table.refusalWithoutConsent.map(_.sentence))
-        else None)
+        context.request.into match {
+          case _ if !context.request.dryRun => None
+          case Some(path) => IntoTarget.refusal(context.user, path, context.table)
+          case None => context.table.obstacle.orElse(context.table.refusalWithoutConsent.map(_.sentence))
+        })
+}
+
+/**
+ * The table of a statement by the name that it has where the statement begins: another thread of the session may say
+ * `USE` meanwhile.
+ */
+final private class RunTarget(user: Shims.ClassicSession, request: ClusterRequest) {
+  private val begun: Option[Seq[String]] = request.target match {
+    case _: TableRef.Location => None
+    case _ => Some(place)
+  }
+
+  private def place: Seq[String] = {
+    val catalogs = user.sessionState.catalogManager
+    catalogs.currentCatalog.name +: catalogs.currentNamespace.toSeq
+  }
+
+  def ref: TableRef = begun.filter(_ != place).fold(request.target)(TableRef.in(user, _, request.target))
+
+  def open(): ClusterTable =
+    if (request.changes) TableResolver.open(user, ref, request.options)
+    else TableResolver.locate(user, ref, request.options)
 }
 
 /**

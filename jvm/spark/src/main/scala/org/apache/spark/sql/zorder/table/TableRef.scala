@@ -43,7 +43,11 @@ object TableRef {
 
   /** What a function means: in a view, names are looked up where the view was made, as those of tables. */
   private[zorder] def inView(session: ClassicSession, ref: TableRef): TableRef =
-    (ref, AnalysisContext.get.catalogAndNamespace) match {
+    in(session, AnalysisContext.get.catalogAndNamespace, ref)
+
+  /** What a name means where these are the current catalog and namespace; empty for those of the session. */
+  private[zorder] def in(session: ClassicSession, place: Seq[String], ref: TableRef): TableRef =
+    (ref, place) match {
       case (InFormat(_, _), _) => ref
       case (Name(Seq(one)), place) => Name(place :+ one)
       case (Name(parts), catalog +: _)

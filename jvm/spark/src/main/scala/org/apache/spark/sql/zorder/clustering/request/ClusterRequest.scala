@@ -27,8 +27,12 @@ final case class ClusterRequest(
     statement: String) {
 
   /** Whether it is an `OPTIMIZE` with only clauses that Delta's own statement has, too. */
-  def deltaSyntax: Boolean = statement.regionMatches(true, 0, "OPTIMIZE", 0, "OPTIMIZE".length) &&
-    curve.isEmpty && options.isEmpty && into.isEmpty && !dryRun
+  def deltaSyntax: Boolean = isOptimize && curve.isEmpty && options.isEmpty && into.isEmpty && !dryRun
+
+  /** What stands before the list of columns. */
+  def columnsClause: String = if (isOptimize) "ZORDER BY" else "BY"
+
+  private def isOptimize: Boolean = statement.regionMatches(true, 0, "OPTIMIZE", 0, "OPTIMIZE".length)
 
   /** Whether it changes the table: a dry run and a copy only read it. */
   def changes: Boolean = !dryRun && into.isEmpty

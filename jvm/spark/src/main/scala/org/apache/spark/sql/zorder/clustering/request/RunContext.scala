@@ -160,6 +160,7 @@ private[clustering] object RunContext {
         refuse(
           "ZORDER_INVALID_COLUMNS.NONE_OF_THE_TABLE",
           "table" -> table.name,
+          "clause" -> request.columnsClause,
           "property" -> ClusteredBy.Property))
 
   /**

@@ -82,7 +82,7 @@ private[table] object CatalogResolver {
       refuse("ZORDER_TABLE_NOT_FOUND.DATABASE", "database" -> database, "table" -> name, "hint" -> hint)
     }
     if (!catalog.tableExists(ident)) {
-      def known = catalog.listTables(database).map(_.table)
+      def known = catalog.listTables(database, "*", includeLocalTempViews = false).map(_.table)
       val hint = if (ident.table.contains("/")) " A path stands in quotes, as '/data/t'."
       else NearestName.hint(ident.table, known)
       refuse("ZORDER_TABLE_NOT_FOUND.TABLE", "table" -> name, "hint" -> hint)

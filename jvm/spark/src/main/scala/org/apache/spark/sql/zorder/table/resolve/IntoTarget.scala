@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table.resolve
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, RunRecord, StateDir, TableWrite}
@@ -34,6 +34,9 @@ object IntoTarget extends Logging {
       refuse("ZORDER_TARGET_REFUSED.INSIDE_TABLE", "path" -> target, "table" -> source.name)
     if (PathText.isWithin(theirs, mine))
       refuse("ZORDER_TARGET_REFUSED.HOLDS_TABLE", "path" -> target, "table" -> source.name)
+    PathRefusals.outerTable(fs, target).foreach { case (dir, format) =>
+      refuse("ZORDER_TARGET_REFUSED.INSIDE_FORMAT_TABLE", "path" -> target, "format" -> format.name, "dir" -> dir)
+    }
     // before the listing: a run that ends between the two has filled the directory
     claimOf(fs, target).foreach { claim =>
       RunClaim.holder(Seq(claim)).foreach(atWork(target, _))
@@ -48,6 +51,13 @@ object IntoTarget extends Logging {
     }
     target
   }
+
+  /** Why no copy may be made there, for a dry run. */
+  def refusal(session: ClassicSession, path: String, source: ClusterTable): Option[String] =
+    try {
+      open(session, path, source)
+      None
+    } catch { case e: ZOrderException => Some(e.sentence) }
 
   /** On a store the files of a copy are in their place from the first on: two copies there would mix their rows. */
   private def claimOf(fs: FileSystem, target: Path): Option[ClaimFile] =

@@ -108,17 +108,21 @@ private[table] object PathRefusals {
   def foreign(fs: FileSystem, root: Path, tree: Option[DirectoryListing]): Unit = {
     tree.fold(FormatDescriptor.at(fs, root))(t => FormatDescriptor.all.find(isTable(t, _)))
       .foreach(MissingFormat.refuseTable(root.toString, _))
-    for {
-      table <- Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null)
-      format <- FormatDescriptor.at(fs, table)
-    } refuse(
-      "ZORDER_DIRECTORY_REFUSED.INSIDE_FORMAT_TABLE",
-      "path" -> root,
-      "format" -> format.name,
-      "dir" -> table)
+    outerTable(fs, root).foreach { case (table, format) =>
+      refuse(
+        "ZORDER_DIRECTORY_REFUSED.INSIDE_FORMAT_TABLE",
+        "path" -> root,
+        "format" -> format.name,
+        "dir" -> table)
+    }
     if (tree.fold(TextFiles.isDirectory(fs, new Path(root, SinkLog)))(_.dirs.contains(SinkLog)))
       refuse("ZORDER_TABLE_REFUSED.STREAMING_SINK", "path" -> root)
   }
+
+  /** The table of a format that the directory lies in. */
+  def outerTable(fs: FileSystem, root: Path): Option[(Path, FormatDescriptor)] =
+    Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null)
+      .flatMap(dir => FormatDescriptor.at(fs, dir).map(dir -> _)).find(_ => true)
 
   /** As `FormatDescriptor.isTable`, of what is listed. */
   private def isTable(tree: DirectoryListing, format: FormatDescriptor): Boolean =
