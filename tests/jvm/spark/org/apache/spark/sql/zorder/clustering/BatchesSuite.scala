@@ -72,7 +72,8 @@ class BatchesSuite extends AnyFunSuite with RunFixture {
           spark.sql("USE elsewhere")
           ()
         }
-        val row = done(one("ZORDER TABLE named BY (a, b) WITH (fileCount = 4, force = true, maxBytesInFlight = 1)"))
+        val row =
+          done(one("ZORDER TABLE named BY (a, b) WITH (fileCount = 4, force = true, maxBytesInFlight = 1)"))
         assert(metric[Long](row, "numBatches") === 2)
         assert(files("elsewhere.named") === others)
         assert(files("default.named").intersect(before).isEmpty)

@@ -25,7 +25,7 @@ import org.apache.spark.sql.zorder.clustering.select.{Selection, WhereCondition,
 import org.apache.spark.sql.zorder.querylog.QueryLog
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.make.IndexUpkeep
-import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, StateDir}
+import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, StateDir, TableRef}
 import org.apache.spark.sql.zorder.table.file.PinnedPartition
 import org.apache.spark.sql.zorder.table.resolve.{IntoTarget, TableResolver}
 import org.apache.spark.sql.zorder.table.storage.{DriverReads, RunClaim}

@@ -35,7 +35,11 @@ object IntoTarget extends Logging {
     if (PathText.isWithin(theirs, mine))
       refuse("ZORDER_TARGET_REFUSED.HOLDS_TABLE", "path" -> target, "table" -> source.name)
     PathRefusals.outerTable(fs, target).foreach { case (dir, format) =>
-      refuse("ZORDER_TARGET_REFUSED.INSIDE_FORMAT_TABLE", "path" -> target, "format" -> format.name, "dir" -> dir)
+      refuse(
+        "ZORDER_TARGET_REFUSED.INSIDE_FORMAT_TABLE",
+        "path" -> target,
+        "format" -> format.name,
+        "dir" -> dir)
     }
     // before the listing: a run that ends between the two has filled the directory
     claimOf(fs, target).foreach { claim =>
