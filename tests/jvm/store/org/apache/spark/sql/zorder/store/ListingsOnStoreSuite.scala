@@ -102,7 +102,7 @@ class ListingsOnStoreSuite extends AnyFunSuite with StoreFixture {
         key(to) -> 1
       ))
       // the claim lies beside the copy, so that the directory of both is there, which a look finds
-      assert((made.looks, made.heads, made.gets, made.puts) === ((25, 54, 34, 3)))
+      assert((made.looks, made.heads, made.gets, made.puts) === ((38, 55, 34, 3)))
     }
   }
 }
