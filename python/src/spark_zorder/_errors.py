@@ -29,8 +29,7 @@ class AmbiguousError(UsageError):
 
 def is_conflict(error: BaseException) -> bool:
     """Whether others were at the table, so that a later try may succeed (exit code 4 of the shell)."""
-    conflicts = "[ZORDER_CONFLICT.", "[ZORDER_RETRY_QUERY."
-    return any(_is(error, "ZOrderConflictException", condition) for condition in conflicts)
+    return _is(error, "ZOrderConflictException", "[ZORDER_CONFLICT.") or "[ZORDER_RETRY_QUERY." in str(error)
 
 
 def needs_consent(error: BaseException) -> bool:

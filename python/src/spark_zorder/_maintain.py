@@ -88,9 +88,9 @@ def maintain(
 ) -> list[Outcome]:
     """Clusters every table by its own columns, and reports each outcome as soon as it is known.
 
-    Every table has a dry run first. The tables with the largest gain are rewritten first. Tables that are not
-    in trouble are vacuumed at the end, if that is wished. A table that fails does not stop the others. No
-    run is begun after the time is up: run it again to continue, and finished tables are skipped. Vacuums come
+    Every table has a dry run first. Then what dead runs have left is finished, and the tables with the
+    largest gain come next. Tables that are not in trouble are vacuumed at the end, if that is wished. A
+    table that fails does not stop the others. No run is begun after the time is up: run it again to continue, and finished tables are skipped. Vacuums come
     all the same, since old files would stay for ever where each night fills its time. ``said`` makes a
     sentence of an error.
     """
@@ -120,7 +120,8 @@ def maintain(
             worth.append(outcome)
         else:
             tell(outcome)
-    for planned in sorted(worth, key=lambda o: o.gain or 0.0, reverse=True):
+    # what a dead run has left comes first: its table may lack a directory
+    for planned in sorted(worth, key=lambda o: (o.status == "CONFLICT", o.gain or 0.0), reverse=True):
         tell(planned if wish.dry_run else begin(planned.table, _run))
     if wish.vacuum:
         # a table whose run was not begun may have old files, too

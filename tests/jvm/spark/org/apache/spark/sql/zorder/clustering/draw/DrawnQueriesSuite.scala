@@ -191,6 +191,8 @@ class DrawnQueriesSuite extends AnyFunSuite with ZOrderSession {
         .createOrReplaceTempView("l_bad")
     conditions("'kind', 'range', 'low', 5, 'high', 9")
     assert(refused("l_bad") === "The query log l_bad cannot be read: low is not a STRING.")
+    conditions("'kind', 'range', 'selectivity', '0.1'")
+    assert(refused("l_bad").contains("selectivity is not a number"))
     conditions("'kind', 'in', 'values', array(5, 9)")
     assert(refused("l_bad").contains("an item of values is not a STRING"))
     logOf("l_bad", "rang")

@@ -50,7 +50,7 @@ final private[clustering] class Batches(
   def next(partitions: Seq[WaitingPartition], tableBytes: Long): Batch = {
     val target = FileCount.target(tableBytes, options.targetFileSize)
     val waiting = partitions.filterNot(p => done(p.directory))
-    // no further than they are asked: a statement may have thousands of batches
+    // sums no further than they are asked: a statement may have thousands of batches
     val bytes = waiting.iterator.scanLeft(0L)(_ + _.bytes).drop(1)
     val files = waiting.iterator.scanLeft(0L)((n, p) => n + FileCount.of(p.bytes, target, options)).drop(1)
     val most = mostBytes(partitions.map(_.bytes).sum)
@@ -96,14 +96,14 @@ final private[clustering] class Batches(
     else if (options.maxDurationMs == 0 && reads.init.exists(_ > 0)) Some(Batches.TimeIsOver)
     else None
 
-  /** The batches of a statement, if each brings its partitions to their end. */
+  /** The batches of a statement, if each brings its partitions to their end; without what is left behind each. */
   @tailrec
   def ahead(
       partitions: Seq[WaitingPartition],
       tableBytes: Long,
       before: Vector[Batch] = Vector.empty): Seq[Batch] = {
     val batch = next(partitions, tableBytes)
-    if (batch.finished.isEmpty) before else after(batch).ahead(partitions, tableBytes, before :+ batch)
+    if (batch.finished.isEmpty) before else after(batch).ahead(partitions, tableBytes, before :+ batch.copy(left = Nil))
   }
 
   /** Bytes of the files of a batch, for a statement or a partition of so many. */

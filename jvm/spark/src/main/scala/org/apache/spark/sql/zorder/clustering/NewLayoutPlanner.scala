@@ -127,7 +127,8 @@ final private[clustering] class NewLayoutPlanner(
 
   /**
    * A run judges each of its batches alone, and so does a dry run, which plans all of them at once: it leaves out those
-   * that gain too little. If all do, its reason is that of the first.
+   * that gain too little. If all do, its reason is that of all together, or of the first where all together would gain
+   * enough.
    *
    * @param whole
    *   all partitions together
@@ -234,7 +235,7 @@ final private[clustering] class NewLayoutPlanner(
   }
 
   private def begun(steps: StepsUnderway): String =
-    s"${HumanReadable.files(steps.moving)} are clustered in steps of at most " +
+    s"${HumanReadable.files(steps.moving)} ${HumanReadable.are(steps.moving.length.toLong)} clustered in steps of at most " +
       s"${HumanReadable.bytes(StepSizes.most(batches, steps.placed, steps.ref))}."
 
   private def firstStep(rewrite: RewritePlan): StepsUnderway = {

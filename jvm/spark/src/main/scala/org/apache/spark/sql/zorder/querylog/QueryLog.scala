@@ -138,16 +138,16 @@ private object QueryLogReader {
       table,
       None,
       text(row, "query").getOrElse(QueryShape.hash(table.getOrElse(""), conjunctions)),
-      get[Number](row, "weight").fold(1.0)(_.doubleValue),
+      number(row, "weight").fold(1.0)(_.doubleValue),
       conjunctions)
   }
 
   private def condition(name: String, row: Row): LoggedCondition = LoggedCondition(
     text(row, "column").getOrElse(refuse("ZORDER_INVALID_QUERY_LOG.NO_COLUMN", "log" -> name)),
     kind(name, text(row, "kind").getOrElse("")),
-    get[Number](row, "count").map(_.intValue),
-    get[Number](row, "width").map(_.doubleValue),
-    get[Number](row, "selectivity").map(_.doubleValue),
+    number(row, "count").map(_.intValue),
+    number(row, "width").map(_.doubleValue),
+    number(row, "selectivity").map(_.doubleValue),
     text(row, "low"),
     text(row, "high"),
     get[Iterable[Any]](row, "values").toSeq.flatten.filter(_ != null).map(string("an item of values", _))
@@ -165,7 +165,12 @@ private object QueryLogReader {
 
   private def text(row: Row, name: String): Option[String] = get[Any](row, name).map(string(name, _))
 
-  /** Logs that are written by hand may have numbers in place of their texts. */
+  private def number(row: Row, name: String): Option[Number] = get[Any](row, name).map {
+    case n: Number => n
+    case _ => throw new IllegalArgumentException(s"$name is not a number")
+  }
+
+  /** Refuses the numbers that a view written by hand may have in place of texts. */
   private def string(name: String, value: Any): String = value match {
     case s: String => s
     case _ => throw new IllegalArgumentException(s"$name is not a STRING")

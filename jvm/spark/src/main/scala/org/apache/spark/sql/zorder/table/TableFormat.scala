@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.table
 
+import java.nio.file.AccessDeniedException
 import java.util.Locale
 
 import scala.util.control.NonFatal
@@ -126,7 +127,7 @@ final private[zorder] case class FormatDescriptor(
     // on an object store it takes fewer requests to ask for a directory that is not there than to list it
     try TextFiles.isDirectory(fs, own) &&
         fileEnding.forall(ending => TextFiles.children(fs, own).exists(_.getPath.getName.endsWith(ending)))
-    catch { case _: AccessControlException => false }
+    catch { case _: AccessControlException | _: AccessDeniedException => false }
   }
 }
 

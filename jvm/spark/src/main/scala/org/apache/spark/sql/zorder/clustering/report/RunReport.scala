@@ -83,13 +83,13 @@ final case class RunReport(
    * The row of a dry run that would change the table. (One that would change nothing has the status and the reason of
    * that run.)
    *
-   * @param why
-   *   the run would end before its last batch
+   * @param limit
+   *   why the run would end before its last batch
    * @param text
    *   what the run would do
    */
-  def dryRun(why: Option[String], text: String): RunReport =
-    copy(status = RunStatus.DryRun, reason = text, limit = why)
+  def dryRun(limit: Option[String], text: String): RunReport =
+    copy(status = RunStatus.DryRun, reason = text, limit = limit)
 
   /** The reason in full: that of a dry run begins, once, with the status that the run would have. */
   def fullReason: String =

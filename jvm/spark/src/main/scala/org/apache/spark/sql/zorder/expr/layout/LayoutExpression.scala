@@ -45,7 +45,7 @@ abstract class LayoutExpression extends Expression {
       columns
         .zip(wanted)
         .collectFirst {
-          case (c, w) if Normalization.typeName(c.dataType) != w.dataType =>
+          case (c, w) if !LayoutRef.isOf(w.dataType, c.dataType) =>
             TypeCheckFailure(
               s"$prettyName: ${c.sql} is ${c.dataType.sql}, and column ${w.sql} of layout ${ref.id} " +
                 s"is ${w.dataType}: cast it.")

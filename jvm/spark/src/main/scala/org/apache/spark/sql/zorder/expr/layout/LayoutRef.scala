@@ -17,7 +17,8 @@ final class LayoutRef(val id: String, val layout: Layout) extends Serializable {
 
   /** Whether it is of columns of these types: those of a table may have changed since. */
   def fits(types: Seq[DataType]): Boolean =
-    layout.columns.map(_.dataType) == types.map(Normalization.typeName)
+    layout.columns.length == types.length &&
+      layout.columns.zip(types).forall { case (c, dataType) => LayoutRef.isOf(c.dataType, dataType) }
 
   /** Whether a value that has more rows than a file holds is spread over several files. */
   def spreadsHeavy: Boolean = CutTree.cells(layout.tree, layout.columns.length).exists(_.files > 1)
@@ -30,4 +31,11 @@ final class LayoutRef(val id: String, val layout: Layout) extends Serializable {
   }
 
   override def hashCode(): Int = id.hashCode
+}
+
+object LayoutRef {
+
+  /** Whether a column of the type is what a layout calls so: earlier builds named a VARCHAR with its length. */
+  private[layout] def isOf(named: String, dataType: DataType): Boolean =
+    named == Normalization.typeName(dataType) || named == dataType.sql
 }

@@ -63,7 +63,8 @@ final private class Int96Scan(reader: ParquetFileReader) {
   /** Paths of the leaves with a value that is not kept. */
   def cut: Set[Seq[String]] = {
     val blocks = reader.getFooter.getBlocks.asScala.toSeq
-    blocks.indices.foldLeft(Set.empty[Seq[String]]) { (found, i) =>
+    // an empty file of pyarrow has a row group without rows, which Parquet's library does not read
+    blocks.indices.filter(blocks(_).getRowCount > 0).foldLeft(Set.empty[Seq[String]]) { (found, i) =>
       val left = columns.filterNot(c => found(c.getPath.toSeq))
       found ++ (if (left.isEmpty) Nil else cutIn(i, blocks(i), left)).map(_.getPath.toSeq)
     }

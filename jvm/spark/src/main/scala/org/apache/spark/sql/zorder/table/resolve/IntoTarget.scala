@@ -1,6 +1,9 @@
 package org.apache.spark.sql.zorder.table.resolve
 
+import java.nio.file.AccessDeniedException
+
 import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hadoop.security.AccessControlException
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
@@ -61,7 +64,10 @@ object IntoTarget extends Logging {
     try {
       open(session, path, source)
       None
-    } catch { case e: ZOrderException => Some(e.sentence) }
+    } catch {
+      case e: ZOrderException => Some(e.sentence)
+      case e @ (_: AccessControlException | _: AccessDeniedException) => Some(ZOrderException.firstLine(e))
+    }
 
   /** On a store the files of a copy are in their place from the first on: two copies there would mix their rows. */
   private def claimOf(fs: FileSystem, target: Path): Option[ClaimFile] =
