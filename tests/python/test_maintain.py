@@ -146,7 +146,7 @@ def test_what_a_run_left_that_died_in_its_exchange_is_finished(main, spark, tabl
     system.setProperty("spark.zorder.test.crash", "moved-old")
     try:
         with pytest.raises(Exception, match="crash point moved-old"):
-            builder.option("full", True).executeZOrderBy("a", "b")
+            builder.full().executeZOrderBy("a", "b")
     finally:
         system.clearProperty("spark.zorder.test.crash")
     listed = tmp_path / "tables"
