@@ -90,9 +90,9 @@ def maintain(
 
     Every table has a dry run first. Then what dead runs have left is finished, and the tables with the
     largest gain come next. Tables that are not in trouble are vacuumed at the end, if that is wished. A
-    table that fails does not stop the others. No run is begun after the time is up: run it again to continue, and finished tables are skipped. Vacuums come
-    all the same, since old files would stay for ever where each night fills its time. ``said`` makes a
-    sentence of an error.
+    table that fails does not stop the others. No run is begun after the time is up: run it again to
+    continue, and finished tables are skipped. Vacuums come all the same, since old files would stay for
+    ever where each night fills its time. ``said`` makes a sentence of an error.
     """
     end = float("inf") if max_seconds is None else time.monotonic() + max_seconds
     outcomes: list[Outcome] = []

@@ -103,7 +103,8 @@ final private[clustering] class Batches(
       tableBytes: Long,
       before: Vector[Batch] = Vector.empty): Seq[Batch] = {
     val batch = next(partitions, tableBytes)
-    if (batch.finished.isEmpty) before else after(batch).ahead(partitions, tableBytes, before :+ batch.copy(left = Nil))
+    if (batch.finished.isEmpty) before
+    else after(batch).ahead(partitions, tableBytes, before :+ batch.copy(left = Nil))
   }
 
   /** Bytes of the files of a batch, for a statement or a partition of so many. */
