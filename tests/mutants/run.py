@@ -793,8 +793,8 @@ MUTANTS = [
     Mutant(
         "a dry run forgets that a limit ends the run behind what grows",
         f"{RUN}/ClusteringRun.scala",
-        "if (leftAfter(result).isEmpty) None else batches.limitByReads(read :+ 0L)",
-        "if (leftAfter(result).nonEmpty) None else batches.limitByReads(read :+ 0L)",
+        "val read = before :+ result.report.metrics.inputBytes",
+        "val read = before.filter(_ => result.report.metrics.inputBytes < 0)",
         "DryRunSuite",
         "one partition grows and another is new",
     ),
