@@ -8,6 +8,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.expr.Normalization
+import org.apache.spark.sql.zorder.expr.layout.LayoutRef
+import sparkzorder.curve.layout.{InFileOrder, Layout, LayoutColumn, Leaf, ScaleBuilder}
 import sparkzorder.mark.SameOnAllLines
 
 /** CHAR values that are shorter than their type: Hive and others store them so, and Spark pads them when it reads. */
@@ -64,5 +66,12 @@ class CharColumnsSuite extends AnyFunSuite with RunFixture {
     val kept = withConf("spark.sql.preserveCharVarcharTypeInfo" -> "true")(column)
     assert(kept.sql.startsWith("VARCHAR(9)") && column.sql === "STRING")
     assert(Seq(kept, column).map(Normalization.typeName) === Seq("STRING", "STRING"))
+    // earlier builds named it with its length, and such a layout is of the sessions that keep it
+    val scale = ScaleBuilder.ofLongs(Array(0L, 1L), 0)
+    def layout(named: String): LayoutRef = new LayoutRef(
+      named,
+      Layout(IndexedSeq(LayoutColumn("c", named, scale)), Leaf(1), "zorder", InFileOrder.Hilbert))
+    assert(Seq(kept, column).map(t => layout("STRING").fits(Seq(t))) === Seq(true, true))
+    assert(Seq(kept, column).map(t => layout("VARCHAR(9)").fits(Seq(t))) === Seq(true, false))
   }
 }
