@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.stats
 
-import java.nio.file.{Files, Path}
+import java.nio.file.{Files, Path, Paths}
 
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.example.data.Group
@@ -141,6 +141,15 @@ class OddTypesSuite extends AnyFunSuite with StatsFixture {
         assert(one.contains(" and 1 more ") == (some.size == 3), one)
       }
       assert(TruncatedTimestamps.losses(session, all.drop(2)) == Nil)
+    }
+  }
+
+  test("a row group without rows, as pyarrow writes an empty file, has no value of INT96 that is cut") {
+    inTempDir { dir =>
+      Files.copy(Paths.get("tests/shared/golden/no-rows-int96.parquet"), dir.resolve("a.parquet"))
+      val read = footers(dir)
+      assert(read.map(_.schema.leaves.map(_.physical)) == Seq(Seq("INT96")))
+      assert(TruncatedTimestamps.losses(session, read) == Nil)
     }
   }
 
